@@ -1,0 +1,54 @@
+#include "files.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "m4n/error.h"
+
+namespace m4n::cli {
+namespace fs = std::filesystem;
+namespace {
+
+bool is_special_file(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+}  // namespace
+
+void require_writable(const std::string& path, std::string_view what) {
+  if (is_special_file(path)) return;
+  std::error_code error;
+  if (fs::is_directory(path, error)) throw Error(fmt::format("{} {}: is a directory; name a file in it", what, path));
+  const fs::path parent = fs::path(path).parent_path();
+  const std::string directory = parent.empty() ? "." : parent.string();
+  if (!fs::is_directory(directory, error))
+    throw Error(fmt::format("{} {}: there is no directory {}; create it first", what, path, directory));
+  // Permissions, read-only file systems and quotas have many forms; only making a file tells.
+  std::string probe = (fs::path(directory) / ".m4n-probe-XXXXXX").string();
+  const int file = mkstemp(probe.data());
+  if (file < 0)
+    throw Error(fmt::format("{} {}: cannot write in directory {}: {}", what, path, directory, std::strerror(errno)));
+  close(file);
+  unlink(probe.c_str());
+}
+
+void require_distinct(const std::string& output, std::string_view what, const std::vector<std::string>& inputs) {
+  if (is_special_file(output)) return;
+  std::error_code error;
+  for (const std::string& input : inputs) {
+    const bool same = fs::equivalent(output, input, error) ||
+                      fs::weakly_canonical(output, error) == fs::weakly_canonical(input, error);
+    if (same)
+      throw UsageError(
+          fmt::format("{} {} is also an input; it would be overwritten. Choose another name", what, output));
+  }
+}
+
+}  // namespace m4n::cli

@@ -1,0 +1,16 @@
+// Output paths are checked before any long work, so that hours of training do not end in "no such directory".
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace m4n::cli {
+
+// Throws Error unless a new file can be made and renamed to `path`. Devices and pipes, which are written to directly,
+// pass. `what` is the option, as in "--model".
+void require_writable(const std::string& path, std::string_view what);
+
+// Throws UsageError if `output` is the same file as one of `inputs`.
+void require_distinct(const std::string& output, std::string_view what, const std::vector<std::string>& inputs);
+
+}  // namespace m4n::cli

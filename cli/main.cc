@@ -1,0 +1,81 @@
+// m4n COMMAND [options] FILE...: finds the command, parses its options, runs it, and turns what it throws into a
+// message on stderr and an exit code.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+#include "arguments.h"
+#include "help.h"
+#include "m4n/error.h"
+#include "m4n/version.h"
+#include "messages.h"
+
+namespace m4n::cli {
+namespace {
+
+bool asks_for_help(const std::vector<std::string>& args) {
+  const auto end = std::find(args.begin(), args.end(), "--");
+  return std::any_of(args.begin(), end, [](const std::string& a) { return a == "--help" || a == "-h"; });
+}
+
+int run_command(const Command& command, const std::vector<std::string>& args) {
+  if (asks_for_help(args)) {
+    print(command_help(command));
+    return done;
+  }
+  CLI::App app;
+  prepare(app);
+  const Action action = command.declare(app);
+  parse(app, command, args);
+  return action();
+}
+
+int run(std::vector<std::string> args) {
+  if (args.empty()) {
+    std::fputs(overview().c_str(), stderr);
+    return wrong_usage;
+  }
+  const std::string first = args.front();
+  args.erase(args.begin());
+  if (first == "--version") {
+    print(fmt::format("m4n {}\n", M4N_VERSION));
+    return done;
+  }
+  if (first == "--help" || first == "-h") {
+    print(overview());
+    return done;
+  }
+  if (first.starts_with('-'))
+    throw UsageError(
+        fmt::format("found {} where a command was expected; options come after the command. Alone there are "
+                    "--help and --version",
+                    first));
+  return run_command(find_command(first), args);
+}
+
+int guarded(const std::vector<std::string>& args) {
+  try {
+    const int code = run(args);
+    finish_output();
+    return code;
+  } catch (const UsageError& error) {
+    const bool known = !args.empty() && std::any_of(commands().begin(), commands().end(), [&](const Command& command) {
+      return command.name == args.front();
+    });
+    report_error(fmt::format("{}\n     'm4n help{}' says more", error.what(), known ? " " + args.front() : ""));
+    return wrong_usage;
+  } catch (const std::bad_alloc&) {
+    report_error("out of memory; use less data, fewer features or a machine with more memory");
+    return failed;
+  } catch (const std::exception& error) {
+    report_error(error.what());
+    return failed;
+  }
+}
+
+}  // namespace
+}  // namespace m4n::cli
+
+int main(int argc, char** argv) { return m4n::cli::guarded({argv + std::min(argc, 1), argv + argc}); }

@@ -1,0 +1,36 @@
+// What is seen of a training that runs: a line on the terminal, and a log with one JSON object a certificate.
+#pragma once
+#include <fstream>
+#include <string>
+
+#include "m4n/context.h"
+
+namespace m4n::cli {
+
+// One line on stderr that is redrawn in place and wiped at the end. Draws nothing unless stderr is a terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool quiet);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  void draw(const Progress& progress);
+
+ private:
+  bool visible_;
+  double first_gap_ = 0;
+};
+
+// Lines {"epoch", "seconds", "primal", "dual", "relative_gap"}, each flushed, so that a reader can follow.
+class TrainingLog {
+ public:
+  // An empty path: no log. Throws Error if the file cannot be opened, or later not written.
+  explicit TrainingLog(const std::string& path);
+  void write(const Progress& progress);
+
+ private:
+  std::string path_;
+  std::ofstream file_;
+};
+
+}  // namespace m4n::cli

@@ -1,0 +1,118 @@
+// m4n train: read, fit, save, report.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "arguments.h"
+#include "files.h"
+#include "m4n/fit.h"
+#include "m4n/read.h"
+#include "messages.h"
+#include "progress.h"
+#include "report/json_report.h"
+#include "report/text_report.h"
+#include "signals.h"
+
+namespace m4n::cli {
+namespace {
+
+struct TrainArguments {
+  TrainOptions options;
+  Context context;
+  std::string data, model, log;
+  bool json = false, quiet = false;
+};
+
+// Everything that can be refused before the data are read.
+void check(const TrainArguments& arguments) {
+  const TrainOptions& options = arguments.options;
+  validate(options);
+  const std::vector<std::string> inputs{arguments.data, options.loss, options.class_weight};
+  if (!arguments.model.empty()) {
+    require_distinct(arguments.model, "--model", inputs);
+    require_writable(arguments.model, "--model");
+  }
+  if (!arguments.log.empty()) {
+    require_distinct(arguments.log, "--log", inputs);
+    require_distinct(arguments.log, "--log", {arguments.model});
+  }
+}
+
+FitResult learn(const TrainArguments& arguments) {
+  TrainOptions options = arguments.options;
+  TrainingLog log(arguments.log);
+  RawTable table = read_table(arguments.data, options.read, true);
+  if (!options.task) {
+    options.task = guess_task(table, options.bins);
+    note(arguments.quiet, fmt::format("task {}, guessed from the columns of {} (--task sets it)",
+                                      to_string(*options.task), arguments.data));
+  }
+  OrdinalBins bins;
+  Dataset data = label_for_training(std::move(table), *options.task, options.bins, options.binning, &bins);
+
+  ProgressLine line(arguments.quiet);
+  Context context = arguments.context;
+  context.observe = [&](const Progress& progress) {
+    log.write(progress);
+    line.draw(progress);
+  };
+  context.cancelled = stop_requested;
+  listen_for_stop_signals();
+  FitResult result = fit(std::move(data), options, context);
+  result.model.bins = std::move(bins);
+  return result;
+}
+
+int judge(const TrainReport& report, const TrainArguments& arguments) {
+  const std::string gap = fmt::format("the relative gap is {:.3g}, the tolerance {:.3g}",
+                                      report.certificate.relative_gap(), arguments.options.tol);
+  if (report.interrupted) {
+    warn(fmt::format("interrupted after {} epochs: {}; {}", report.epochs, gap,
+                     arguments.model.empty() ? "nothing was saved (no --model)" : "the best weights were saved"));
+    return interrupted;
+  }
+  if (report.certificate.converged) return done;
+  warn(fmt::format(
+      "stopped after {} epochs before the tolerance was reached: {}. Allow more with --epochs or --time-limit, "
+      "ask for less with a larger --tol, or regularise more with a larger --lambda",
+      report.epochs, gap));
+  return arguments.options.require_converged ? not_converged : done;
+}
+
+int run(const TrainArguments& arguments) {
+  check(arguments);
+  const FitResult result = learn(arguments);
+  if (arguments.model.empty())
+    note(arguments.quiet, "no --model given: the model is not saved");
+  else
+    result.model.save(arguments.model);
+  print(arguments.json ? train_json(result.report, arguments.model) + "\n" : train_text(result.report));
+  finish_output();
+  return judge(result.report, arguments);
+}
+
+Action declare(CLI::App& app) {
+  auto arguments = std::make_shared<TrainArguments>();
+  add_argument(app, "DATA", "CSV or LIBSVM file, plain or gzip", arguments->data);
+  add_file_option(app, "model", "OUT.m4n", "where the model is saved; without it nothing is saved", arguments->model);
+  add_train_options(app, arguments->options);
+  add_threads_option(app, arguments->context);
+  add_file_option(app, "log", "FILE.jsonl", "one JSON line a certificate: epoch, seconds, primal, dual, relative_gap",
+                  arguments->log);
+  app.add_flag("--json", arguments->json, "print the report as one JSON object");
+  app.add_flag("--quiet", arguments->quiet, "no progress and no notes on standard error, only warnings and errors");
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+Command train_command() {
+  return {
+      "train", "[options] DATA --model OUT.m4n", "learn a model from data, and certify how close to the optimum it is",
+      "Minimises the mean surrogate loss + lambda/2 |w|^2 until the relative duality gap is at most --tol.\n"
+      "Ctrl-C stops with the best weights so far, which are saved; the exit code is then 130. Stopping at --epochs or "
+      "--time-limit is a warning, or exit code 3 with --require-converged.\n",
+      declare};
+}
+
+}  // namespace m4n::cli

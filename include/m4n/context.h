@@ -1,0 +1,24 @@
+// How a computation runs: passed as a value, so there is no state outside the objects. Results depend on the seed,
+// never on the number of threads.
+#pragma once
+#include <functional>
+
+#include "m4n/report.h"
+
+namespace m4n {
+
+struct Progress {
+  int epoch = 0, epochs = 0;   // done, at most
+  double seconds = 0;          // of solving
+  double primal = 0, dual = 0, relative_gap = 0, tol = 0;  // at the last certificate
+};
+
+struct Context {
+  unsigned threads = 0;  // 0: all
+  // Called after every certificate with where the solver stands.
+  std::function<void(const Progress&)> observe;
+  // Asked about once a millisecond of work; true stops the solver, which then returns its best certified weights.
+  std::function<bool()> cancelled;
+};
+
+}  // namespace m4n

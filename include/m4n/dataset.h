@@ -1,0 +1,93 @@
+// The one validated form in which data reaches the learner, whatever file it came from.
+//
+// Features are rows, dense or compressed sparse (CSR). An EXAMPLE owns a run of feature rows and a run of integer
+// labels. For classes and grades each run has length one; a sentence owns one row and one label a token; a ranking
+// owns one row and M ranks; a matching owns M x M rows and M partners. `Groups` says which run belongs to whom.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace m4n {
+
+enum class Task { multiclass, ordinal };
+
+// Row-major n x d. The view may be strided (a slice of a larger array).
+struct DenseView {
+  const double* data = nullptr;
+  std::size_t rows = 0, cols = 0, stride = 0;
+  std::span<const double> row(std::size_t i) const { return {data + i * stride, cols}; }
+};
+
+// CSR: row i holds the pairs (column[e], value[e]), row_start[i] <= e < row_start[i+1], columns strictly increasing.
+struct SparseRow {
+  std::span<const std::uint32_t> column;
+  std::span<const double> value;
+};
+struct SparseView {
+  std::span<const std::size_t> row_start;  // rows + 1 entries
+  std::span<const std::uint32_t> column;
+  std::span<const double> value;
+  std::size_t rows = 0, cols = 0;
+  SparseRow row(std::size_t i) const {
+    const std::size_t first = row_start[i], count = row_start[i + 1] - first;
+    return {column.subspan(first, count), value.subspan(first, count)};
+  }
+};
+using FeaturesView = std::variant<DenseView, SparseView>;
+
+struct DenseMatrix {
+  std::size_t rows = 0, cols = 0;
+  std::vector<double> values;
+  DenseView view() const { return {values.data(), rows, cols, cols}; }
+};
+struct SparseMatrix {
+  std::size_t rows = 0, cols = 0;
+  std::vector<std::size_t> row_start{0};
+  std::vector<std::uint32_t> column;
+  std::vector<double> value;
+  SparseView view() const { return {row_start, column, value, rows, cols}; }
+};
+using Features = std::variant<DenseMatrix, SparseMatrix>;
+
+inline FeaturesView view(const Features& x) {
+  return std::visit([](const auto& m) -> FeaturesView { return m.view(); }, x);
+}
+inline std::size_t rows(const Features& x) {
+  return std::visit([](const auto& m) { return m.rows; }, x);
+}
+inline std::size_t cols(const Features& x) {
+  return std::visit([](const auto& m) { return m.cols; }, x);
+}
+
+// Cuts 0..total into consecutive runs: `stride` each, or as `offsets` say where that is not empty.
+class Groups {
+ public:
+  explicit Groups(std::size_t count = 0, std::size_t stride = 1) : count_(count), stride_(stride) {}
+  explicit Groups(std::vector<std::size_t> offsets) : count_(offsets.size() - 1), offsets_(std::move(offsets)) {}
+  std::size_t count() const { return count_; }
+  std::size_t begin(std::size_t i) const { return offsets_.empty() ? i * stride_ : offsets_[i]; }
+  std::size_t end(std::size_t i) const { return begin(i + 1); }
+
+ private:
+  std::size_t count_, stride_ = 1;
+  std::vector<std::size_t> offsets_;
+};
+
+// A label that is not known: the file has none, or the model has never seen it.
+inline constexpr std::int32_t unknown_label = -1;
+
+struct Dataset {
+  Features x;
+  std::vector<std::string> feature_names;  // empty: the file names none; they count as 1, 2, ...
+  std::vector<std::int32_t> label;         // indices into class_names, or unknown_label
+  std::vector<std::string> class_names;
+  std::vector<double> weight;              // of each example; empty: all equal
+  Groups feature_rows, labels;             // which rows and labels an example owns
+  std::size_t examples() const { return labels.count(); }
+};
+
+}  // namespace m4n

@@ -1,0 +1,69 @@
+// A trained model: everything needed to predict, and nothing about how long training took or where.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "m4n/context.h"
+#include "m4n/dataset.h"
+#include "m4n/options.h"
+#include "m4n/report.h"
+
+namespace m4n {
+
+// x -> (x - mean) * inverse_scale, column by column. Sparse features are scaled but not centred (mean is empty).
+// Empty vectors: the identity.
+struct Standardizer {
+  std::vector<double> mean, inverse_scale;
+};
+
+// Labels 0..K-1 are the number of cut points strictly below the raw target.
+struct OrdinalBins {
+  Binning rule = Binning::quantile;
+  std::vector<double> cuts;  // K - 1, non-decreasing
+};
+
+struct Model {
+  Task task = Task::multiclass;
+  SurrogateKind surrogate = SurrogateKind::m4n;
+  Decoder decode = Decoder::argmax;
+  double smoothing = 0;             // in units of the mean off-diagonal cost, as asked for
+  std::string loss_name;            // zero-one, absolute, squared or matrix
+  std::vector<double> cost;         // k x k, cost[true * k + predicted]
+  std::vector<std::string> classes;
+  OrdinalBins bins;                 // no cuts: the labels came as they are
+  std::vector<std::string> feature_names;
+  std::size_t d = 0;
+  bool sparse = false;
+  Standardizer standardizer;
+  bool bias = true;
+  std::vector<double> weights;      // (d + bias) x k, feature-major; the last row is the bias
+  std::string solver;               // that found the weights
+  double lambda = 0, tol = 0;
+  std::size_t n = 0;
+  int epochs = 0;
+  std::uint64_t oracle_calls = 0, seed = 0;
+  double train_loss = 0, norm_squared = 0;
+  Certificate certificate;
+
+  std::size_t k() const { return classes.size(); }
+
+  // Scores v(x), n x k. Refuses features whose number does not fit.
+  std::vector<double> scores(const FeaturesView& x, const Context& context = {}) const;
+  // The decoder applied to every row of scores.
+  std::vector<std::int32_t> decode_scores(std::span<const double> scores, const Context& context = {}) const;
+  std::vector<std::int32_t> predict(const FeaturesView& x, const Context& context = {}) const;
+  // Class probabilities, n x k; only where the surrogate defines them (crf), UsageError otherwise.
+  std::vector<double> marginals(std::span<const double> scores) const;
+
+  // Written to a temporary file beside `path`, synced and renamed: the old file stays whole until the new one is.
+  void save(const std::string& path) const;
+  // Checks magic, version, sizes, checksum and every field before use; throws Error on any defect.
+  static Model load(const std::string& path);
+  std::string to_bytes() const;
+  static Model from_bytes(std::span<const char> bytes, const std::string& name);
+};
+
+}  // namespace m4n

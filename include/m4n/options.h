@@ -1,0 +1,79 @@
+// Everything a user can ask of training, with its default. The command line, its --help, docs/cli.md and the Python
+// signatures are derived from the one table behind `train_option_table()`; nothing is declared twice.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "m4n/dataset.h"
+
+namespace m4n {
+
+enum class SurrogateKind { m4n, m3n, crf, qs };
+enum class SolverKind { automatic, prox, gbcfw, lbfgs };
+enum class OracleKind { exact, spmp };
+enum class Decoder { automatic, argmax, adversary, expected };
+enum class StepRule { automatic, paper, line_search };
+enum class Binning { quantile, width };
+enum class Format { automatic, csv, libsvm };
+
+// How a file is read. Which of its columns mean what.
+struct ReadOptions {
+  Format format = Format::automatic;
+  std::string target;          // name of the label or raw target column; empty: `label`, else `target`
+  std::string weights;         // name of the column with example weights; empty: none
+  std::string id;              // name of a column that is carried along but not learnt from
+};
+
+struct TrainOptions {
+  std::optional<Task> task;                       // nullopt: guessed from the columns, and said
+  SurrogateKind surrogate = SurrogateKind::m4n;
+  double smoothing = 0;                           // in units of the mean off-diagonal cost
+  Decoder decode = Decoder::automatic;
+  std::string loss;                               // empty: zero-one, or absolute for ordinal; else a name or a CSV file
+  std::optional<double> lambda;                   // nullopt: 1/n
+  double tol = 1e-3;                              // relative duality gap
+  int epochs = 1000;
+  std::optional<double> time_limit;               // seconds
+  SolverKind solver = SolverKind::automatic;
+  OracleKind oracle = OracleKind::exact;
+  int oracle_iterations = 20;
+  bool warm_start = true;
+  std::optional<bool> average;                    // nullopt: yes for the paper's step, no otherwise
+  StepRule step = StepRule::automatic;            // paper for gbcfw with spmp, line-search otherwise
+  int bins = 0;                                   // > 0: cut a raw target into that many grades
+  Binning binning = Binning::quantile;
+  std::string class_weight;                       // empty, `balanced`, or a CSV file with rows class,weight
+  std::optional<bool> standardize;                // nullopt: yes for dense features, no for sparse ones
+  bool bias = true;
+  bool require_converged = false;
+  std::uint64_t seed = 0;
+  ReadOptions read;
+};
+
+// One row of the option table. `set` parses a value and throws UsageError, naming the option, the value found and
+// what is allowed.
+struct OptionRow {
+  std::string name;        // without the leading dashes
+  std::string value;       // what the value looks like: "X", "N", "m4n|m3n|crf|qs"; empty for a flag
+  std::string fallback;    // the default, as shown
+  std::string help;
+  std::function<void(TrainOptions&, const std::string&)> set;
+};
+const std::vector<OptionRow>& train_option_table();
+
+// Refuses combinations that mean nothing (smoothing with crf, spmp with m3n, ...), before any work is done.
+void validate(const TrainOptions& options);
+
+const char* to_string(Task);
+const char* to_string(SurrogateKind);
+const char* to_string(SolverKind);
+const char* to_string(OracleKind);
+const char* to_string(Decoder);
+const char* to_string(StepRule);
+const char* to_string(Binning);
+const char* to_string(Format);
+
+}  // namespace m4n

@@ -1,0 +1,48 @@
+// Files to datasets. Every defect is an Error that names file, line and column, the value found and the remedy.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "m4n/dataset.h"
+#include "m4n/model.h"
+#include "m4n/options.h"
+
+namespace m4n {
+
+// A file as read, before labels are given a meaning.
+struct RawTable {
+  std::string path;
+  Features x;
+  std::vector<std::string> feature_names;  // empty for LIBSVM
+  std::string target_name;                 // the column the labels came from; empty: there is none
+  std::vector<std::string> target;         // one cell an example, as written; empty if there is no such column
+  std::vector<double> weight;              // empty: no such column
+  std::vector<std::string> ids;            // empty: no such column
+  std::vector<std::size_t> line;           // of each example in the file, counted from 1, for messages
+};
+
+// Plain or gzip, CSV or LIBSVM, found by content unless options say; "-" is standard input.
+// `target_required`: training and evaluation need labels; prediction does not.
+// Every CSV column that is not the label, the weight or the id is a feature, except what would give the label away:
+// `target` beside `label` when neither is asked for, and y2, y3, .. when y1 is asked for (r1.. likewise).
+// `expected`: the features a model was trained on; CSV columns are then matched by name (any order, label columns
+// absent or ignored) or, if the model has no names, by count; LIBSVM columns are padded, or refused when beyond.
+RawTable read_table(const std::string& path, const ReadOptions& options, bool target_required,
+                    const Model* expected = nullptr);
+
+// Labels for training. Class names sort as numbers where all are numbers, as words otherwise. Ordinal data take
+// their grades in that order, or from `bins` by `binning` cut points of the raw target (returned in `found`).
+Dataset label_for_training(RawTable table, Task task, int bins, Binning binning, OrdinalBins* found);
+
+// Labels for evaluation with a trained model: its classes and cut points. Labels it has never seen become
+// unknown_label and are listed in `unseen`.
+Dataset label_for_model(RawTable table, const Model& model, std::vector<std::string>* unseen);
+
+// ordinal if the target is a raw number column (`target`) or bins are asked for, multiclass otherwise.
+Task guess_task(const RawTable& table, int bins);
+
+// One weight a class from `balanced` (n / (k n_c)) or a CSV file with rows class,weight.
+std::vector<double> read_class_weights(const std::string& spec, const Dataset& data);
+
+}  // namespace m4n

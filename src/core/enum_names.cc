@@ -1,0 +1,84 @@
+// The tables behind enum_names.h: one row a value. to_string and the parsers both read them.
+#include "core/enum_names.h"
+
+#include <fmt/format.h>
+
+#include "m4n/error.h"
+
+namespace m4n {
+namespace {
+
+constexpr EnumName<Task> task_names[] = {{Task::multiclass, "multiclass"}, {Task::ordinal, "ordinal"}};
+constexpr EnumName<SurrogateKind> surrogate_names[] = {
+    {SurrogateKind::m4n, "m4n"}, {SurrogateKind::m3n, "m3n"}, {SurrogateKind::crf, "crf"}, {SurrogateKind::qs, "qs"}};
+constexpr EnumName<SolverKind> solver_names[] = {{SolverKind::automatic, "auto"},
+                                                 {SolverKind::prox, "prox"},
+                                                 {SolverKind::gbcfw, "gbcfw"},
+                                                 {SolverKind::lbfgs, "lbfgs"}};
+constexpr EnumName<OracleKind> oracle_names[] = {{OracleKind::exact, "exact"}, {OracleKind::spmp, "spmp"}};
+constexpr EnumName<Decoder> decoder_names[] = {{Decoder::automatic, "auto"},
+                                               {Decoder::argmax, "argmax"},
+                                               {Decoder::adversary, "adversary"},
+                                               {Decoder::expected, "expected"}};
+constexpr EnumName<StepRule> step_names[] = {
+    {StepRule::automatic, "auto"}, {StepRule::paper, "paper"}, {StepRule::line_search, "line-search"}};
+constexpr EnumName<Binning> binning_names[] = {{Binning::quantile, "quantile"}, {Binning::width, "width"}};
+constexpr EnumName<Format> format_names[] = {
+    {Format::automatic, "auto"}, {Format::csv, "csv"}, {Format::libsvm, "libsvm"}};
+
+template <class Enum>
+const char* name_of(Enum value) {
+  for (const EnumName<Enum>& entry : enum_names<Enum>())
+    if (value == entry.value) return entry.name;
+  return "unknown";
+}
+
+}  // namespace
+
+template <>
+std::span<const EnumName<Task>> enum_names() {
+  return task_names;
+}
+template <>
+std::span<const EnumName<SurrogateKind>> enum_names() {
+  return surrogate_names;
+}
+template <>
+std::span<const EnumName<SolverKind>> enum_names() {
+  return solver_names;
+}
+template <>
+std::span<const EnumName<OracleKind>> enum_names() {
+  return oracle_names;
+}
+template <>
+std::span<const EnumName<Decoder>> enum_names() {
+  return decoder_names;
+}
+template <>
+std::span<const EnumName<StepRule>> enum_names() {
+  return step_names;
+}
+template <>
+std::span<const EnumName<Binning>> enum_names() {
+  return binning_names;
+}
+template <>
+std::span<const EnumName<Format>> enum_names() {
+  return format_names;
+}
+
+const char* to_string(Task value) { return name_of(value); }
+const char* to_string(SurrogateKind value) { return name_of(value); }
+const char* to_string(SolverKind value) { return name_of(value); }
+const char* to_string(OracleKind value) { return name_of(value); }
+const char* to_string(Decoder value) { return name_of(value); }
+const char* to_string(StepRule value) { return name_of(value); }
+const char* to_string(Binning value) { return name_of(value); }
+const char* to_string(Format value) { return name_of(value); }
+
+void refuse_name(std::string_view name, std::string_view what, const std::string& valid_names) {
+  throw UsageError(fmt::format("{}: '{}' is not a known value; expected one of: {}", what, name, valid_names));
+}
+
+}  // namespace m4n

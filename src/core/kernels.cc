@@ -1,0 +1,271 @@
+#include "core/kernels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/kernels.cc"
+// Accumulators are kept in arrays of vectors, which targets of unknown width do not allow.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_RVV)
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/cache_control.h"
+#include "hwy/highway.h"
+#include "hwy/contrib/math/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace m4n::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<double, lane_block>;
+constexpr D d{};
+constexpr std::size_t lanes = hn::MaxLanes(d);
+using V = hn::Vec<D>;
+
+// acc[0..Blocks*lane_block/lanes) += x * row: the inner step of every score.
+template <std::size_t Vectors>
+HWY_INLINE void accumulate(const double x, const double* HWY_RESTRICT row, V (&acc)[Vectors]) {
+  const V xv = hn::Set(d, x);
+  for (std::size_t a = 0; a < Vectors; ++a) acc[a] = hn::MulAdd(xv, hn::Load(d, row + a * lanes), acc[a]);
+}
+
+// Scores of `Blocks` lane blocks. Few columns leave few independent sums, so consecutive features go to `Chains`
+// separate accumulators to hide the latency of the multiply-add.
+template <std::size_t Blocks, std::size_t Chains>
+HWY_INLINE void dense_columns(std::span<const double> x, const double* HWY_RESTRICT w, std::size_t kp,
+                              const double* bias, double* v) {
+  constexpr std::size_t vectors = Blocks * lane_block / lanes;
+  V acc[Chains][vectors];
+  for (std::size_t c = 0; c < Chains; ++c)
+    for (std::size_t a = 0; a < vectors; ++a)
+      acc[c][a] = c == 0 && bias != nullptr ? hn::Load(d, bias + a * lanes) : hn::Zero(d);
+  std::size_t j = 0;
+  for (; j + Chains <= x.size(); j += Chains)
+    for (std::size_t c = 0; c < Chains; ++c) accumulate(x[j + c], w + (j + c) * kp, acc[c]);
+  for (; j < x.size(); ++j) accumulate(x[j], w + j * kp, acc[0]);
+  for (std::size_t a = 0; a < vectors; ++a) {
+    V sum = acc[0][a];
+    for (std::size_t c = 1; c < Chains; ++c) sum = hn::Add(sum, acc[c][a]);
+    hn::Store(sum, d, v + a * lanes);
+  }
+}
+
+void DenseScores(std::span<const double> x, const double* w, const double* bias, std::span<double> v) {
+  const std::size_t kp = v.size();
+  for (std::size_t first = 0; first < kp;) {
+    const std::size_t left = (kp - first) / lane_block;
+    const double* b = bias != nullptr ? bias + first : nullptr;
+    if (left >= 4) {
+      dense_columns<4, 1>(x, w + first, kp, b, v.data() + first);
+      first += 4 * lane_block;
+    } else if (left >= 2) {
+      dense_columns<2, 2>(x, w + first, kp, b, v.data() + first);
+      first += 2 * lane_block;
+    } else {
+      dense_columns<1, 4>(x, w + first, kp, b, v.data() + first);
+      first += lane_block;
+    }
+  }
+}
+
+template <std::size_t Blocks>
+HWY_INLINE void sparse_columns(std::span<const std::uint32_t> column, std::span<const double> value,
+                               const double* HWY_RESTRICT w, std::size_t kp, const double* bias, double* v) {
+  constexpr std::size_t vectors = Blocks * lane_block / lanes;
+  V acc[vectors];
+  for (std::size_t a = 0; a < vectors; ++a) acc[a] = bias != nullptr ? hn::Load(d, bias + a * lanes) : hn::Zero(d);
+  for (std::size_t e = 0; e < column.size(); ++e) accumulate(value[e], w + std::size_t{column[e]} * kp, acc);
+  for (std::size_t a = 0; a < vectors; ++a) hn::Store(acc[a], d, v + a * lanes);
+}
+
+void SparseScores(std::span<const std::uint32_t> column, std::span<const double> value, const double* w,
+                  const double* bias, std::span<double> v) {
+  const std::size_t kp = v.size();
+  // Rows lie far apart in memory: ask for all of them before the first is needed.
+  for (const std::uint32_t j : column)
+    for (std::size_t a = 0; a < kp; a += lane_block) hwy::Prefetch(w + std::size_t{j} * kp + a);
+  for (std::size_t first = 0; first < kp;) {
+    const std::size_t left = (kp - first) / lane_block;
+    const double* b = bias != nullptr ? bias + first : nullptr;
+    if (left >= 4) {
+      sparse_columns<4>(column, value, w + first, kp, b, v.data() + first);
+      first += 4 * lane_block;
+    } else {
+      sparse_columns<1>(column, value, w + first, kp, b, v.data() + first);
+      first += lane_block;
+    }
+  }
+}
+
+HWY_INLINE void add_scaled(double x, const double* HWY_RESTRICT delta, std::size_t kp, double* HWY_RESTRICT row) {
+  const V xv = hn::Set(d, x);
+  for (std::size_t a = 0; a < kp; a += lanes)
+    hn::Store(hn::MulAdd(xv, hn::Load(d, delta + a), hn::Load(d, row + a)), d, row + a);
+}
+
+void DenseUpdate(std::span<const double> x, std::span<const double> delta, double* w) {
+  const std::size_t kp = delta.size();
+  for (std::size_t j = 0; j < x.size(); ++j)
+    if (x[j] != 0) add_scaled(x[j], delta.data(), kp, w + j * kp);
+}
+
+void SparseUpdate(std::span<const std::uint32_t> column, std::span<const double> value, std::span<const double> delta,
+                  double* w) {
+  const std::size_t kp = delta.size();
+  for (std::size_t e = 0; e < column.size(); ++e)
+    add_scaled(value[e], delta.data(), kp, w + std::size_t{column[e]} * kp);
+}
+
+double Dot(std::span<const double> a, std::span<const double> b) {
+  V sum = hn::Zero(d);
+  std::size_t j = 0;
+  for (; j + lanes <= a.size(); j += lanes) sum = hn::MulAdd(hn::LoadU(d, a.data() + j), hn::LoadU(d, b.data() + j), sum);
+  double out = hn::GetLane(hn::SumOfLanes(d, sum));
+  for (; j < a.size(); ++j) out += a[j] * b[j];
+  return out;
+}
+
+HWY_INLINE double largest(std::span<const double> u) {
+  V top = hn::Load(d, u.data());
+  for (std::size_t a = lanes; a < u.size(); a += lanes) top = hn::Max(top, hn::Load(d, u.data() + a));
+  return hn::GetLane(hn::MaxOfLanes(d, top));
+}
+
+// Michelot's iteration: t rises from max u - mass to tau, each time the mean of what still stands above it. Sums are
+// of u - max u, so that huge scores lose nothing.
+double Threshold(std::span<const double> u, double mass) {
+  const double top = largest(u);
+  const V shift = hn::Set(d, top);
+  double t = -mass, last_count = -1;
+  for (;;) {
+    const V tv = hn::Set(d, t);
+    V sum = hn::Zero(d), count = hn::Zero(d);
+    for (std::size_t a = 0; a < u.size(); a += lanes) {
+      const V x = hn::Sub(hn::Load(d, u.data() + a), shift);
+      const auto above = hn::Gt(x, tv);
+      sum = hn::Add(sum, hn::IfThenElseZero(above, x));
+      count = hn::Add(count, hn::IfThenElseZero(above, hn::Set(d, 1.0)));
+    }
+    const double n = hn::GetLane(hn::SumOfLanes(d, count));
+    if (n == last_count || n == 0) return top + t;
+    last_count = n;
+    t = (hn::GetLane(hn::SumOfLanes(d, sum)) - mass) / n;
+  }
+}
+
+void ProjectSimplex(std::span<const double> u, std::span<double> mu) {
+  const V tau = hn::Set(d, Threshold(u, 1));
+  V sum = hn::Zero(d);
+  for (std::size_t a = 0; a < u.size(); a += lanes) {
+    const V part = hn::Max(hn::Sub(hn::Load(d, u.data() + a), tau), hn::Zero(d));
+    sum = hn::Add(sum, part);
+    hn::Store(part, d, mu.data() + a);
+  }
+  // The threshold carries the rounding of u, which may be large; the simplex wants sum mu = 1 to the last digit.
+  const V scale = hn::Set(d, 1 / hn::GetLane(hn::SumOfLanes(d, sum)));
+  for (std::size_t a = 0; a < u.size(); a += lanes) hn::Store(hn::Mul(hn::Load(d, mu.data() + a), scale), d, mu.data() + a);
+}
+
+void ProxMax(std::span<double> u, double c, std::span<double> mu) {
+  const V cap = hn::Set(d, Threshold(u, 1 / c));
+  for (std::size_t a = 0; a < u.size(); a += lanes) hn::Store(hn::Min(hn::Load(d, u.data() + a), cap), d, u.data() + a);
+  ProjectSimplex(u, mu);
+}
+
+double Softmax(std::span<const double> v, std::span<double> mu) {
+  const double top = largest(v);
+  const V shift = hn::Set(d, top), floor = hn::Set(d, -745.0);
+  V sum = hn::Zero(d);
+  for (std::size_t a = 0; a < v.size(); a += lanes) {
+    const V x = hn::Sub(hn::Load(d, v.data() + a), shift);
+    const V e = hn::IfThenElseZero(hn::Gt(x, floor), hn::Exp(d, hn::Max(x, floor)));
+    sum = hn::Add(sum, e);
+    hn::Store(e, d, mu.data() + a);
+  }
+  const double total = hn::GetLane(hn::SumOfLanes(d, sum));
+  const V scale = hn::Set(d, 1 / total);
+  for (std::size_t a = 0; a < v.size(); a += lanes) hn::Store(hn::Mul(hn::Load(d, mu.data() + a), scale), d, mu.data() + a);
+  return top + std::log(total);
+}
+
+// log that treats 0 as the smallest normal number: callers multiply it by 0.
+HWY_INLINE V safe_log(V x) { return hn::Log(d, hn::Max(x, hn::Set(d, 2.3e-308))); }
+
+double Entropy(std::span<const double> mu) {
+  V sum = hn::Zero(d);
+  for (std::size_t a = 0; a < mu.size(); a += lanes) {
+    const V m = hn::Load(d, mu.data() + a);
+    sum = hn::NegMulAdd(m, safe_log(m), sum);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+Slope EntropySlope(std::span<const double> mu, std::span<const double> delta, double t) {
+  const V step = hn::Set(d, t), tiny = hn::Set(d, 2.3e-308);
+  V first = hn::Zero(d), second = hn::Zero(d);
+  for (std::size_t a = 0; a < mu.size(); a += lanes) {
+    const V dl = hn::Load(d, delta.data() + a);
+    const V m = hn::Max(hn::MulAdd(step, dl, hn::Load(d, mu.data() + a)), tiny);
+    first = hn::NegMulAdd(dl, hn::Log(d, m), first);
+    second = hn::Sub(second, hn::Div(hn::Mul(dl, dl), m));
+  }
+  return {hn::GetLane(hn::SumOfLanes(d, first)), hn::GetLane(hn::SumOfLanes(d, second))};
+}
+
+double Difference(std::span<const double> now, std::span<const double> old, std::span<double> step) {
+  V top = hn::Zero(d);
+  for (std::size_t a = 0; a < now.size(); a += lanes) {
+    const V diff = hn::Sub(hn::Load(d, now.data() + a), hn::Load(d, old.data() + a));
+    top = hn::Max(top, hn::Abs(diff));
+    hn::Store(diff, d, step.data() + a);
+  }
+  return hn::GetLane(hn::MaxOfLanes(d, top));
+}
+
+}  // namespace m4n::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace m4n::kernels {
+
+HWY_EXPORT(DenseScores);
+HWY_EXPORT(SparseScores);
+HWY_EXPORT(DenseUpdate);
+HWY_EXPORT(SparseUpdate);
+HWY_EXPORT(Dot);
+HWY_EXPORT(Threshold);
+HWY_EXPORT(ProjectSimplex);
+HWY_EXPORT(ProxMax);
+HWY_EXPORT(Softmax);
+HWY_EXPORT(Entropy);
+HWY_EXPORT(EntropySlope);
+HWY_EXPORT(Difference);
+
+void dense_scores(std::span<const double> x, const double* w, const double* bias, std::span<double> v) {
+  HWY_DYNAMIC_DISPATCH(DenseScores)(x, w, bias, v);
+}
+void sparse_scores(std::span<const std::uint32_t> column, std::span<const double> value, const double* w,
+                   const double* bias, std::span<double> v) {
+  HWY_DYNAMIC_DISPATCH(SparseScores)(column, value, w, bias, v);
+}
+void dense_update(std::span<const double> x, std::span<const double> delta, double* w) {
+  HWY_DYNAMIC_DISPATCH(DenseUpdate)(x, delta, w);
+}
+void sparse_update(std::span<const std::uint32_t> column, std::span<const double> value, std::span<const double> delta,
+                   double* w) {
+  HWY_DYNAMIC_DISPATCH(SparseUpdate)(column, value, delta, w);
+}
+double dot(std::span<const double> a, std::span<const double> b) { return HWY_DYNAMIC_DISPATCH(Dot)(a, b); }
+double threshold(std::span<const double> u, double mass) { return HWY_DYNAMIC_DISPATCH(Threshold)(u, mass); }
+void project_simplex(std::span<const double> u, std::span<double> mu) { HWY_DYNAMIC_DISPATCH(ProjectSimplex)(u, mu); }
+void prox_max(std::span<double> u, double c, std::span<double> mu) { HWY_DYNAMIC_DISPATCH(ProxMax)(u, c, mu); }
+double softmax(std::span<const double> v, std::span<double> mu) { return HWY_DYNAMIC_DISPATCH(Softmax)(v, mu); }
+double entropy(std::span<const double> mu) { return HWY_DYNAMIC_DISPATCH(Entropy)(mu); }
+Slope entropy_slope(std::span<const double> mu, std::span<const double> delta, double t) {
+  return HWY_DYNAMIC_DISPATCH(EntropySlope)(mu, delta, t);
+}
+double difference(std::span<const double> now, std::span<const double> old, std::span<double> step) {
+  return HWY_DYNAMIC_DISPATCH(Difference)(now, old, step);
+}
+
+}  // namespace m4n::kernels
+#endif

@@ -1,0 +1,53 @@
+// The hot loops, written once with Highway and compiled for every vector width of the processor family; the widest
+// that the machine has is chosen when the program starts.
+//
+// Vectors over classes are PADDED: their length is a multiple of `lane_block`, their memory starts on a cache line,
+// and the lanes beyond k hold padding_score in scores and 0 in weights, marginals and steps.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace m4n::kernels {
+
+inline constexpr std::size_t lane_block = 8;
+inline constexpr double padding_score = -1e100;
+constexpr std::size_t padded(std::size_t k) { return (k + lane_block - 1) / lane_block * lane_block; }
+
+// v = bias + sum_j x_j w_j; w is d rows of kp, bias one row of kp.
+void dense_scores(std::span<const double> x, const double* w, const double* bias, std::span<double> v);
+void sparse_scores(std::span<const std::uint32_t> column, std::span<const double> value, const double* w,
+                   const double* bias, std::span<double> v);
+
+// w_j += x_j delta for every feature j.
+void dense_update(std::span<const double> x, std::span<const double> delta, double* w);
+void sparse_update(std::span<const std::uint32_t> column, std::span<const double> value, std::span<const double> delta,
+                   double* w);
+
+double dot(std::span<const double> a, std::span<const double> b);
+
+// Euclidean projection of u onto the simplex: mu = (u - tau)_+ with sum mu = 1.
+void project_simplex(std::span<const double> u, std::span<double> mu);
+
+// The threshold tau with sum_j (u_j - tau)_+ = mass (mass > 0).
+double threshold(std::span<const double> u, double mass);
+
+// argmin over the simplex of  max_j mu_j + (c/2) |mu - u|^2   (u is overwritten).
+void prox_max(std::span<double> u, double c, std::span<double> mu);
+
+// mu = softmax(v); returns log sum exp v.
+double softmax(std::span<const double> v, std::span<double> mu);
+
+// -sum_j mu_j log mu_j (0 log 0 = 0).
+double entropy(std::span<const double> mu);
+
+// Derivatives in t of  H(mu + t delta):  first = -sum delta_j log(mu_j + t delta_j),  second = -sum delta_j^2 / (..).
+struct Slope {
+  double first, second;
+};
+Slope entropy_slope(std::span<const double> mu, std::span<const double> delta, double t);
+
+// step = new - old, returns max |step|.
+double difference(std::span<const double> now, std::span<const double> old, std::span<double> step);
+
+}  // namespace m4n::kernels

@@ -1,0 +1,115 @@
+#include "core/option_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+namespace m4n {
+namespace {
+
+// The whole of `text` as a decimal number; nothing if any character is left over, or if it does not fit.
+template <class Number>
+std::optional<Number> number(std::string_view text) {
+  Number value{};
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// B^E with decimal B and E, as in 2^-10.
+std::optional<double> power_or_number(std::string_view text) {
+  const std::size_t caret = text.find('^');
+  if (caret == std::string_view::npos) return number<double>(text);
+  const auto base = number<double>(text.substr(0, caret)), exponent = number<double>(text.substr(caret + 1));
+  if (!base || !exponent) return std::nullopt;
+  return std::pow(*base, *exponent);
+}
+
+[[noreturn]] void refuse(std::string_view option, const std::string& text, std::string_view allowed) {
+  throw UsageError(fmt::format("--{}: found '{}', expected {}", option, text, allowed));
+}
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  // row[j] is the distance between the letters of a seen so far and the first j letters of b.
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string nearest_word(std::string_view found, std::span<const std::string> valid) {
+  std::string best;
+  std::size_t best_distance = 0;
+  for (const std::string& word : valid) {
+    const std::size_t distance = edit_distance(found, word);
+    if (best.empty() || distance < best_distance) {
+      best = word;
+      best_distance = distance;
+    }
+  }
+  const std::size_t letters = std::max(found.size(), best.size());
+  return best_distance <= std::max<std::size_t>(1, 2 * letters / 5) ? best : std::string();
+}
+
+std::string unknown_word_message(std::string_view what, std::string_view found, std::span<const std::string> valid) {
+  const std::string nearest = nearest_word(found, valid);
+  const std::string question = nearest.empty() ? "" : fmt::format(" Did you mean '{}'?", nearest);
+  return fmt::format("unknown {} '{}'.{} Valid: {}", what, found, question, fmt::join(valid, ", "));
+}
+
+double parse_real(std::string_view option, const std::string& text, const RealRange& range) {
+  const std::optional<double> value = power_or_number(text);
+  const bool inside = value && std::isfinite(*value) &&
+                      (range.low_included ? *value >= range.low : *value > range.low) &&
+                      (range.high_included ? *value <= range.high : *value < range.high);
+  if (!inside) refuse(option, text, range.words + " such as 0.01, 1e-3 or 2^-10");
+  return *value;
+}
+
+std::uint64_t parse_whole(std::string_view option, const std::string& text, std::uint64_t low, std::uint64_t high) {
+  const auto value = number<std::uint64_t>(text);
+  if (!value || *value < low || *value > high)
+    refuse(option, text, fmt::format("a whole number from {} to {}", low, high));
+  return *value;
+}
+
+bool parse_yes_no(std::string_view option, const std::string& text) {
+  if (text != "yes" && text != "no") refuse(option, text, "yes or no");
+  return text == "yes";
+}
+
+std::string parse_nonempty(std::string_view option, const std::string& text, std::string_view what) {
+  if (text.empty()) refuse(option, text, what);
+  return text;
+}
+
+std::string parse_word_or_file(std::string_view option, const std::string& text, std::span<const std::string> words) {
+  if (std::find(words.begin(), words.end(), text) != words.end()) return text;
+  if (text.find_first_of("./") != std::string::npos) return text;
+  throw UsageError(fmt::format("--{}: {}, or a CSV file (write its name with a dot or a slash, as in ./costs)", option,
+                               unknown_word_message("value", text, words)));
+}
+
+std::size_t parse_choice(std::string_view option, const std::string& text, std::span<const std::string> words) {
+  const auto found = std::find(words.begin(), words.end(), text);
+  if (found == words.end())
+    throw UsageError(fmt::format("--{}: {}", option, unknown_word_message("value", text, words)));
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+}  // namespace m4n

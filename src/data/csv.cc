@@ -1,0 +1,138 @@
+// CSV rows to a dense table, one pass over the text: numbers are read where they stand, and only a cell that is not
+// simply a number (quotes, a defect) takes the slow way. Every cell of every row is checked.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "data/table.h"
+#include "m4n/error.h"
+
+namespace m4n {
+namespace {
+
+class CsvRows {
+ public:
+  CsvRows(LineReader& lines, CsvColumns columns, bool target_required)
+      : lines_(lines), columns_(std::move(columns)), target_required_(target_required) {
+    matrix_.cols = columns_.feature_names.size();
+  }
+
+  RawTable read() {
+    BlankLines blank_lines;
+    for (std::string_view line; lines_.next(line);)
+      if (!blank_lines.pass(line, lines_, matrix_.rows > 0)) add(line);
+    if (matrix_.rows == 0)
+      throw Error(fmt::format("{}: only a header and no examples; expected one line an example", lines_.file()));
+    table_.x = std::move(matrix_);
+    if (columns_.target_column >= 0)
+      table_.target_name = columns_.names[static_cast<std::size_t>(columns_.target_column)];
+    table_.feature_names = std::move(columns_.feature_names);
+    return std::move(table_);
+  }
+
+ private:
+  void add(std::string_view line) {
+    make_room(matrix_.values, matrix_.cols, lines_);
+    make_room(table_.line, 1, lines_);
+    const std::size_t start = matrix_.values.size();
+    matrix_.values.resize(start + matrix_.cols);
+    double* const features = matrix_.values.data() + start;
+    line_ = line;
+    const char* p = line.data();
+    const char* const end = p + line.size();
+    const std::size_t count = columns_.role.size();
+    for (std::size_t c = 0; c < count; ++c) {
+      if (c > 0) {
+        if (p == end) refuse_length();
+        ++p;
+      }
+      const std::ptrdiff_t role = columns_.role[c];
+      if (role >= 0)
+        features[role] = number(p, end, c);
+      else
+        add_other(static_cast<CsvColumns::Role>(role), p, end, c);
+    }
+    if (p != end) refuse_length();
+    table_.line.push_back(lines_.line_number());
+    ++matrix_.rows;
+  }
+
+  void add_other(CsvColumns::Role role, const char*& p, const char* end, std::size_t c) {
+    if (role == CsvColumns::weight) {
+      const double weight = number(p, end, c);
+      if (!(weight > 0)) throw Error(fmt::format("{}: weight {}; expected a number above 0", where(c), weight));
+      make_room(table_.weight, 1, lines_);
+      table_.weight.push_back(weight);
+      return;
+    }
+    const std::string_view cell = text(p, end, c);
+    if (role == CsvColumns::id) {
+      make_room(table_.ids, 1, lines_);
+      table_.ids.emplace_back(cell);
+    } else if (role == CsvColumns::target) {
+      const std::string_view label = trim(cell);
+      if (label.empty() && target_required_)
+        throw Error(fmt::format("{}: missing label; expected a class name or a number", where(c)));
+      make_room(table_.target, 1, lines_);
+      table_.target.emplace_back(label);
+    }
+  }
+
+  // The cell at p as a finite number; moves p behind the cell.
+  double number(const char*& p, const char* end, std::size_t c) {
+    double value = 0;
+    const char* const stop = scan_number(p, end, value);
+    if (stop != nullptr && (stop == end || *stop == ',') && std::isfinite(value)) {
+      p = stop;
+      return value;
+    }
+    const std::string_view cell = trim(text(p, end, c));
+    const auto careful = finite_number(cell);
+    if (careful) return *careful;
+    if (cell.empty()) throw Error(fmt::format("{}: missing value; fill it in or leave the example out", where(c)));
+    throw Error(fmt::format("{}: found {}, expected a finite number", where(c), shown(cell)));
+  }
+
+  std::string_view text(const char*& p, const char* end, std::size_t c) {
+    const auto cell = next_cell(p, end, storage_);
+    if (!cell)
+      throw Error(
+          fmt::format("{}: a quoted cell is not closed, or text follows its closing quote; write it as \"...\" on "
+                      "one line, with \"\" for a quote inside",
+                      where(c)));
+    return *cell;
+  }
+
+  std::string where(std::size_t c) const {
+    return fmt::format("{}: line {}, column {} ({})", lines_.file(), lines_.line_number(), c + 1,
+                       shown(columns_.names[c]));
+  }
+
+  [[noreturn]] void refuse_length() const {
+    throw Error(fmt::format("{}: line {}: found {} cells, expected {} as in the header", lines_.file(),
+                            lines_.line_number(), split_cells(line_, lines_.file(), lines_.line_number()).size(),
+                            columns_.names.size()));
+  }
+
+  LineReader& lines_;
+  CsvColumns columns_;
+  bool target_required_;
+  std::string_view line_;  // being read
+  std::string storage_;
+  DenseMatrix matrix_;
+  RawTable table_;
+};
+
+}  // namespace
+
+RawTable read_csv(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected) {
+  std::string_view header;
+  bool found = false;
+  while (!found && lines.next(header)) found = !trim(header).empty();
+  if (!found) throw Error(fmt::format("{}: only blank lines; expected a header and examples", lines.file()));
+  CsvColumns columns = assign_columns(split_cells(header, lines.file(), lines.line_number()), lines.file(),
+                                      lines.line_number(), options, target_required, expected);
+  return CsvRows(lines, std::move(columns), target_required).read();
+}
+
+}  // namespace m4n

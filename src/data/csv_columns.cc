@@ -1,0 +1,180 @@
+// The header of a CSV file: which column is the label, the weight, the id, and which feature each other column is.
+//
+// The label is the column asked for, else `label`, else `target`. Everything else is a feature, except what would give
+// the answer away: `target` beside `label` where neither was asked for, and the other outputs where one of several
+// (y1.. or r1..) was. For a trained model the columns are found by name instead, in any order.
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "data/table.h"
+#include "m4n/error.h"
+
+namespace m4n {
+namespace {
+
+// y or r for y1, y2, .. and r1, r2, ..; 0 for other names.
+char output_family(const std::string& name) {
+  if (name.size() < 2 || (name[0] != 'y' && name[0] != 'r') || name[1] == '0') return 0;
+  return name.find_first_not_of("0123456789", 1) == std::string::npos ? name[0] : '\0';
+}
+
+class Assignment {
+ public:
+  Assignment(std::vector<std::string> header, const std::string& file, std::size_t line, const ReadOptions& options,
+             const Model* expected)
+      : file_(file), line_(line), options_(options) {
+    columns_.names = std::move(header);
+    columns_.role.assign(columns_.names.size(), CsvColumns::ignored);
+    if (expected != nullptr)
+      for (std::size_t j = 0; j < expected->feature_names.size(); ++j) place_.emplace(expected->feature_names[j], j);
+    check_names();
+  }
+
+  CsvColumns run(bool target_required, const Model* expected) {
+    columns_.target_column = find_target(target_required);
+    const std::ptrdiff_t weight = find_named(options_.weights, "weights"), id = find_named(options_.id, "id");
+    const std::ptrdiff_t target = columns_.target_column;
+    if ((weight >= 0 && weight == target) || (id >= 0 && (id == target || id == weight)))
+      throw UsageError(
+          fmt::format("{}: one column is asked to be two of target, weights and id; name different ones", file_));
+    const auto assign = [this](std::ptrdiff_t column, CsvColumns::Role role) {
+      if (column >= 0) columns_.role[static_cast<std::size_t>(column)] = role;
+    };
+    std::vector<std::size_t> others;
+    for (std::size_t c = 0; c < columns_.names.size(); ++c) {
+      const auto here = static_cast<std::ptrdiff_t>(c);
+      if (here != target && here != weight && here != id && !gives_answer_away(columns_.names[c])) others.push_back(c);
+    }
+    assign(target, CsvColumns::target);
+    assign(weight, CsvColumns::weight);
+    assign(id, CsvColumns::id);
+    if (place_.empty())
+      number_features(others, expected);
+    else
+      match_features(others, *expected);
+    return std::move(columns_);
+  }
+
+ private:
+  void check_names() const {
+    const auto& names = columns_.names;
+    if (names.size() == 1 && names[0].find_first_of(";\t ") != std::string::npos)
+      throw Error(fmt::format("{}: line {}: no comma in the header {}; columns must be separated by commas", file_,
+                              line_, shown(names[0])));
+    std::unordered_map<std::string_view, std::size_t> first;
+    std::size_t numbers = 0;
+    for (std::size_t c = 0; c < names.size(); ++c) {
+      if (names[c].empty())
+        throw Error(fmt::format("{}: line {}, column {}: the header has no name here; give every column one", file_,
+                                line_, c + 1));
+      if (names[c].find('\0') != std::string::npos)
+        throw Error(fmt::format("{}: line {}: binary data where the header should be; expected CSV or LIBSVM text",
+                                file_, line_));
+      if (finite_number(names[c]) && !place_.contains(names[c])) ++numbers;
+    }
+    // Before the search for duplicates: a row of data often has some.
+    if (numbers == names.size())
+      throw Error(
+          fmt::format("{}: line {}: only numbers where the header should be ({}); put a line with the names of "
+                      "the columns first",
+                      file_, line_, shown_list(names, 3)));
+    for (std::size_t c = 0; c < names.size(); ++c)
+      if (const auto [at, is_new] = first.emplace(names[c], c + 1); !is_new)
+        throw Error(fmt::format("{}: line {}: columns {} and {} are both called {}; names must differ", file_, line_,
+                                at->second, c + 1, shown(names[c])));
+  }
+
+  std::ptrdiff_t find(const std::string& name) const {
+    const auto at = std::find(columns_.names.begin(), columns_.names.end(), name);
+    return at == columns_.names.end() ? -1 : at - columns_.names.begin();
+  }
+
+  std::ptrdiff_t find_named(const std::string& name, const char* option) const {
+    const std::ptrdiff_t at = name.empty() ? -1 : find(name);
+    if (at < 0 && !name.empty())
+      throw Error(fmt::format("{}: line {}: no column {} (--{}); the columns are {}", file_, line_, shown(name), option,
+                              shown_list(columns_.names, 10)));
+    return at;
+  }
+
+  std::ptrdiff_t find_target(bool required) const {
+    if (!options_.target.empty()) return required ? find_named(options_.target, "target") : find(options_.target);
+    for (const char* name : {"label", "target"})
+      if (const std::ptrdiff_t at = find(name); at >= 0 && !place_.contains(name)) return at;
+    if (!required) return -1;
+    for (const char family : {'y', 'r'})
+      if (find(std::string{family, '1'}) >= 0 && find(std::string{family, '2'}) >= 0)
+        throw Error(
+            fmt::format("{}: line {}: several output columns ({}1, {}2, ..) and no column label or target: {} "
+                        "data are not supported by this command; --target picks one of the columns",
+                        file_, line_, family, family, family == 'y' ? "multi-label" : "ranking"));
+    const auto numbers = std::count_if(columns_.names.begin(), columns_.names.end(),
+                                       [](const std::string& name) { return finite_number(name).has_value(); });
+    throw Error(fmt::format("{}: line {}: no column label or target; the columns are {}; {}", file_, line_,
+                            shown_list(columns_.names, 10),
+                            2 * numbers > std::ssize(columns_.names)
+                                ? "this looks like data: put a line with the names of the columns first"
+                                : "name the one to learn with --target"));
+  }
+
+  bool gives_answer_away(const std::string& name) const {
+    if (place_.contains(name)) return false;
+    if (!place_.empty() && (name == "label" || name == "target")) return true;
+    if (columns_.target_column < 0) return false;
+    const std::string& target = columns_.names[static_cast<std::size_t>(columns_.target_column)];
+    if (options_.target.empty()) return target == "label" && name == "target";
+    const char family = output_family(target);
+    return family != 0 && output_family(name) == family && find(std::string{family, '1'}) >= 0;
+  }
+
+  void number_features(const std::vector<std::size_t>& others, const Model* expected) {
+    if (others.empty())
+      throw Error(fmt::format("{}: line {}: no feature columns; the columns are {}", file_, line_,
+                              shown_list(columns_.names, 10)));
+    if (expected != nullptr && others.size() != expected->d)
+      throw Error(fmt::format("{}: line {}: {} feature columns, but the model was trained on {} features without names",
+                              file_, line_, others.size(), expected->d));
+    for (const std::size_t c : others) {
+      columns_.role[c] = std::ssize(columns_.feature_names);
+      columns_.feature_names.push_back(columns_.names[c]);
+    }
+  }
+
+  void match_features(const std::vector<std::size_t>& others, const Model& expected) {
+    std::vector<bool> found(expected.feature_names.size());
+    for (const std::size_t c : others) {
+      const auto at = place_.find(columns_.names[c]);
+      if (at == place_.end())
+        throw Error(fmt::format(
+            "{}: line {}, column {}: {} is no feature of the model (it has {}: {}); remove the column, or name it with "
+            "--target if it is the label",
+            file_, line_, c + 1, shown(columns_.names[c]), expected.feature_names.size(),
+            shown_list(expected.feature_names, 5)));
+      columns_.role[c] = static_cast<std::ptrdiff_t>(at->second);
+      found[at->second] = true;
+    }
+    std::vector<std::string> missing;
+    for (std::size_t j = 0; j < found.size(); ++j)
+      if (!found[j]) missing.push_back(expected.feature_names[j]);
+    if (!missing.empty())
+      throw Error(fmt::format("{}: line {}: {} of the model's {} features are not among the columns: {}", file_, line_,
+                              missing.size(), found.size(), shown_list(missing, 5)));
+    columns_.feature_names = expected.feature_names;
+  }
+
+  const std::string& file_;
+  std::size_t line_;
+  const ReadOptions& options_;
+  std::unordered_map<std::string, std::size_t> place_;  // of the model's features
+  CsvColumns columns_;
+};
+
+}  // namespace
+
+CsvColumns assign_columns(std::vector<std::string> header, const std::string& file, std::size_t line,
+                          const ReadOptions& options, bool target_required, const Model* expected) {
+  return Assignment(std::move(header), file, line, options, expected).run(target_required, expected);
+}
+
+}  // namespace m4n

@@ -1,0 +1,182 @@
+// Reading bytes, unpacked where they are gzip'd. A truncated or damaged gzip stream is an Error, whatever was read
+// before: zlib checks the length and the CRC-32 at the end of every member.
+#include "data/input.h"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "m4n/error.h"
+
+namespace m4n {
+namespace {
+
+constexpr std::size_t packed_buffer_size = std::size_t{1} << 18;
+constexpr int gzip_window_bits = 15 + 16;  // the largest window, gzip framing
+
+struct CloseFile {
+  void operator()(std::FILE* file) const {
+    if (file != stdin) std::fclose(file);
+  }
+};
+
+}  // namespace
+
+struct Input::State {
+  std::string name;
+  std::unique_ptr<std::FILE, CloseFile> file;  // null: the bytes are in `text`
+  std::string_view text;
+  std::uint64_t stored_total = 0, stored_read = 0;
+  std::string head;  // the first bytes, read to look for the gzip mark and not yet passed on
+  bool packed = false, member_open = false, stored_end = false;
+  std::vector<unsigned char> packed_buffer;
+  z_stream zip{};
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State() {
+    if (packed) inflateEnd(&zip);
+  }
+
+  std::size_t read_source(char* out, std::size_t size) {
+    std::size_t count = 0;
+    if (file) {
+      count = std::fread(out, 1, size, file.get());
+      if (count < size && std::ferror(file.get()))
+        throw Error(fmt::format("{}: cannot be read: {}", name, std::generic_category().message(errno)));
+    } else {
+      count = std::min(size, text.size());
+      std::copy_n(text.data(), count, out);
+      text.remove_prefix(count);
+    }
+    stored_read += count;
+    return count;
+  }
+
+  std::size_t read_stored(char* out, std::size_t size) {
+    const std::size_t from_head = std::min(size, head.size());
+    if (from_head > 0) {
+      std::memcpy(out, head.data(), from_head);
+      head.erase(0, from_head);
+    }
+    return from_head + (size > from_head ? read_source(out + from_head, size - from_head) : 0);
+  }
+
+  void look_for_gzip() {
+    char mark[2];
+    head.assign(mark, read_source(mark, sizeof mark));
+    if (head != "\x1f\x8b") return;
+    packed_buffer.resize(packed_buffer_size);
+    if (inflateInit2(&zip, gzip_window_bits) != Z_OK)
+      throw Error(fmt::format("{}: no memory to unpack the gzip data", name));
+    packed = member_open = true;
+  }
+
+  // Makes packed bytes available; false at the end of the file.
+  bool refill_packed() {
+    if (zip.avail_in > 0) return true;
+    const std::size_t count = read_stored(reinterpret_cast<char*>(packed_buffer.data()), packed_buffer.size());
+    zip.next_in = packed_buffer.data();
+    zip.avail_in = static_cast<uInt>(count);
+    return count > 0;
+  }
+
+  std::size_t read_packed(char* out, std::size_t size) {
+    constexpr std::size_t most_at_once = std::size_t{1} << 30;
+    std::size_t done = 0;
+    while (done < size && !stored_end) {
+      if (!refill_packed()) {
+        if (member_open)
+          throw Error(fmt::format("{}: the gzip data end too early (a truncated file); fetch or pack it again", name));
+        stored_end = true;
+        break;
+      }
+      if (!member_open) {
+        inflateReset(&zip);
+        member_open = true;
+      }
+      const std::size_t room = std::min(size - done, most_at_once);
+      zip.next_out = reinterpret_cast<Bytef*>(out + done);
+      zip.avail_out = static_cast<uInt>(room);
+      const int status = inflate(&zip, Z_NO_FLUSH);
+      done += room - zip.avail_out;
+      if (status == Z_STREAM_END)
+        member_open = false;
+      else if (status != Z_OK && status != Z_BUF_ERROR)
+        throw Error(fmt::format("{}: damaged gzip data ({}); fetch or pack it again", name,
+                                zip.msg != nullptr ? zip.msg : "zlib cannot unpack it"));
+    }
+    return done;
+  }
+};
+
+Input::Input(std::unique_ptr<State> state) : state_(std::move(state)) { state_->look_for_gzip(); }
+Input::Input(Input&&) noexcept = default;
+Input& Input::operator=(Input&&) noexcept = default;
+Input::~Input() = default;
+
+Input Input::open(const std::string& path) {
+  auto state = std::make_unique<State>();
+  if (path == "-") {
+    state->name = "standard input";
+    state->file.reset(stdin);
+    return Input(std::move(state));
+  }
+  state->name = path;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored))
+    throw Error(fmt::format("{}: is a directory; name a data file in it", path));
+  state->file.reset(std::fopen(path.c_str(), "rb"));
+  if (!state->file) throw Error(fmt::format("{}: cannot be opened: {}", path, std::generic_category().message(errno)));
+  std::setvbuf(state->file.get(), nullptr, _IONBF, 0);  // callers read large pieces, a second buffer only costs
+  if (std::filesystem::is_regular_file(path, ignored)) {
+    const std::uintmax_t size = std::filesystem::file_size(path, ignored);
+    if (!ignored) state->stored_total = size;
+  }
+  return Input(std::move(state));
+}
+
+Input Input::memory(std::string_view text, const std::string& name) {
+  auto state = std::make_unique<State>();
+  state->name = name;
+  state->text = text;
+  state->stored_total = text.size();
+  return Input(std::move(state));
+}
+
+std::size_t Input::read(char* out, std::size_t size) {
+  return state_->packed ? state_->read_packed(out, size) : state_->read_stored(out, size);
+}
+
+double Input::fraction_read() const {
+  if (state_->stored_total == 0) return 0;
+  const std::uint64_t waiting = state_->head.size() + (state_->packed ? state_->zip.avail_in : 0);
+  return std::min(1.0, static_cast<double>(state_->stored_read - waiting) / static_cast<double>(state_->stored_total));
+}
+
+const std::string& Input::name() const { return state_->name; }
+
+std::string read_all(Input& input, std::size_t limit) {
+  constexpr std::size_t piece = std::size_t{1} << 16;
+  std::string text;
+  for (std::size_t count = piece; count == piece;) {
+    const std::size_t before = text.size();
+    text.resize(before + piece);
+    count = input.read(text.data() + before, piece);
+    text.resize(before + count);
+    if (text.size() > limit)
+      throw Error(fmt::format("{}: more than {} bytes, too large for a file of this kind", input.name(), limit));
+  }
+  return text;
+}
+
+}  // namespace m4n

@@ -1,0 +1,145 @@
+// LIBSVM lines, `label index:value ...  # comment`, to a compressed sparse table in one pass. Indices count from 1
+// and increase strictly within a line; column = index - 1. For prediction the label may be absent, in all lines.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+
+#include "data/table.h"
+#include "m4n/error.h"
+
+namespace m4n {
+namespace {
+
+constexpr std::uint64_t largest_index = std::uint64_t{1} << 31;
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+class LibsvmRows {
+ public:
+  LibsvmRows(LineReader& lines, bool target_required, const Model* expected)
+      : lines_(lines), target_required_(target_required), expected_(expected) {}
+
+  RawTable read() {
+    BlankLines blank_lines;
+    for (std::string_view line; lines_.next(line);) {
+      if (blank_lines.pass(line, lines_, matrix_.rows > 0)) continue;
+      const std::size_t hash = line.find('#');
+      if (trim(line.substr(0, hash)).empty()) continue;  // a comment alone is no example
+      add(line.substr(0, hash));
+    }
+    if (matrix_.rows == 0)
+      throw Error(fmt::format("{}: no examples; expected lines label index:value ..", lines_.file()));
+    if (expected_ != nullptr) matrix_.cols = expected_->d;
+    if (matrix_.cols == 0)
+      throw Error(
+          fmt::format("{}: no index:value pair in the whole file; there is nothing to learn from", lines_.file()));
+    if (!table_.target.empty()) table_.target_name = "label";
+    table_.x = std::move(matrix_);
+    return std::move(table_);
+  }
+
+ private:
+  void add(std::string_view line) {
+    const char* p = line.data();
+    const char* const end = p + line.size();
+    p = add_label(p, end);
+    std::uint64_t previous = 0;
+    for (;;) {
+      while (p != end && is_blank(*p)) ++p;
+      if (p == end) break;
+      const char* const token = p;
+      std::uint64_t index = 0;
+      for (; p != end && static_cast<unsigned char>(*p - '0') < 10 && index <= largest_index; ++p)
+        index = index * 10 + static_cast<unsigned char>(*p - '0');
+      double value = 0;
+      const char* const stop =
+          p != token && p != end && *p == ':' && p + 1 != end ? scan_number(p + 1, end, value) : nullptr;
+      if (stop == nullptr || (stop != end && !is_blank(*stop)) || !std::isfinite(value)) refuse(token, end);
+      if (index <= previous || index > largest_index) refuse_index(index, previous);
+      if (expected_ != nullptr && index > expected_->d)
+        throw Error(fmt::format("{}: index {}, but the model has {} features", where(), index, expected_->d));
+      if (matrix_.value.size() == matrix_.value.capacity()) {
+        make_room(matrix_.value, 1, lines_);
+        make_room(matrix_.column, 1, lines_);
+      }
+      matrix_.column.push_back(static_cast<std::uint32_t>(index - 1));
+      matrix_.value.push_back(value);
+      previous = index;
+      p = stop;
+    }
+    matrix_.cols = std::max(matrix_.cols, static_cast<std::size_t>(previous));
+    make_room(matrix_.row_start, 1, lines_);
+    matrix_.row_start.push_back(matrix_.value.size());
+    make_room(table_.line, 1, lines_);
+    table_.line.push_back(lines_.line_number());
+    ++matrix_.rows;
+  }
+
+  // Reads the first word where it is a label; returns where the pairs begin.
+  const char* add_label(const char* p, const char* end) {
+    while (is_blank(*p)) ++p;  // the line is not blank
+    const char* stop = p;
+    while (stop != end && !is_blank(*stop)) ++stop;
+    const std::string_view word(p, static_cast<std::size_t>(stop - p));
+    const bool labelled = word.find(':') == std::string_view::npos;
+    if (!labelled && target_required_)
+      throw Error(fmt::format("{}: the line begins with {}, expected a label (a word or number without a colon)",
+                              where(), shown(word)));
+    if (labelled && word.find(',') != std::string_view::npos)
+      throw Error(
+          fmt::format("{}: label {} with a comma; multi-label data are not supported by this command, and class "
+                      "names in LIBSVM files have no commas",
+                      where(), shown(word)));
+    if (matrix_.rows > 0 && labelled == table_.target.empty())
+      throw Error(
+          fmt::format("{}: the line begins with {} and has {} label, unlike the lines before; expected all lines "
+                      "with a label or all without",
+                      where(), shown(word), labelled ? "a" : "no"));
+    if (!labelled) return p;
+    make_room(table_.target, 1, lines_);
+    table_.target.emplace_back(word);
+    return stop;
+  }
+
+  std::string where() const { return fmt::format("{}: line {}", lines_.file(), lines_.line_number()); }
+
+  [[noreturn]] void refuse(const char* token, const char* end) const {
+    const char* stop = token;
+    while (stop != end && !is_blank(*stop)) ++stop;
+    const std::string_view word(token, static_cast<std::size_t>(stop - token));
+    if (word.substr(0, 4) == "qid:")
+      throw Error(fmt::format("{}: found {}; ranking data with query numbers are not supported", where(), shown(word)));
+    throw Error(
+        fmt::format("{}: found {}, expected index:value with an index of digits from 1 to 2^31 and a finite value",
+                    where(), shown(word)));
+  }
+
+  [[noreturn]] void refuse_index(std::uint64_t index, std::uint64_t previous) const {
+    if (index == 0) throw Error(fmt::format("{}: index 0; indices count from 1", where()));
+    if (index > largest_index) throw Error(fmt::format("{}: index {}; expected at most 2^31", where(), index));
+    throw Error(fmt::format("{}: index {} after {}; indices must increase within a line, each only once", where(),
+                            index, previous));
+  }
+
+  LineReader& lines_;
+  bool target_required_;
+  const Model* expected_;
+  SparseMatrix matrix_;
+  RawTable table_;
+};
+
+}  // namespace
+
+RawTable read_libsvm(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected) {
+  for (const auto& [name, option] :
+       {std::pair{&options.target, "target"}, {&options.weights, "weights"}, {&options.id, "id"}})
+    if (!name->empty())
+      throw UsageError(
+          fmt::format("{}: LIBSVM files have no named columns, so --{} {} means nothing here; leave it out or "
+                      "use CSV",
+                      lines.file(), option, *name));
+  return LibsvmRows(lines, target_required, expected).read();
+}
+
+}  // namespace m4n

@@ -1,0 +1,53 @@
+// The readers behind read_table, one a format. They fill a RawTable line by line; beside the result they hold one
+// buffer of text.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "data/text.h"
+#include "m4n/read.h"
+
+namespace m4n {
+
+// read_table for bytes from anywhere.
+RawTable read_table(Input& input, const ReadOptions& options, bool target_required, const Model* expected);
+
+RawTable read_csv(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected);
+RawTable read_libsvm(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected);
+
+// What each column of a CSV file is for.
+struct CsvColumns {
+  enum Role : std::ptrdiff_t { target = -1, weight = -2, id = -3, ignored = -4 };  // >= 0: the feature's place
+  std::vector<std::string> names;                                                  // as in the header
+  std::vector<std::ptrdiff_t> role;                                                // one a column of the file
+  std::vector<std::string> feature_names;                                          // by place
+  std::ptrdiff_t target_column = -1;                                               // -1: none
+};
+CsvColumns assign_columns(std::vector<std::string> header, const std::string& file, std::size_t line,
+                          const ReadOptions& options, bool target_required, const Model* expected);
+
+// Passes over blank lines at the end of a file and refuses them between examples, where they may be lost examples.
+class BlankLines {
+ public:
+  // True if the line is blank. Throws if it is not, but blank lines came before it and after an example.
+  bool pass(std::string_view line, const LineReader& lines, bool examples_before);
+
+ private:
+  std::size_t first_blank_ = 0;
+};
+
+// Room for `extra` more elements, in steps of at most a factor of eight towards the size to be expected from the share
+// of the file read so far: arrays end up about as large as their contents and are seldom copied.
+template <class T>
+void make_room(std::vector<T>& values, std::size_t extra, const LineReader& lines) {
+  const std::size_t needed = values.size() + extra;
+  if (needed <= values.capacity()) return;
+  const auto size = static_cast<double>(needed);
+  const double fraction = lines.fraction_read();
+  const double expected = fraction > 0 ? 1.05 * size / fraction : 1.5 * size;
+  values.reserve(std::max({needed, std::size_t{256}, static_cast<std::size_t>(std::min(expected, 8 * size))}));
+}
+
+}  // namespace m4n

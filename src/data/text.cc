@@ -1,0 +1,215 @@
+// See text.h. The two loops that matter for speed are scan_number (one pass over the digits, exact without a table
+// search whenever the decimal has at most 15 significant digits and 22 decimals) and LineReader::next (memchr).
+#include "data/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "m4n/error.h"
+
+namespace m4n {
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+// Powers of ten that a double holds exactly.
+constexpr std::array<double, 23> exact_power_of_ten = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                       1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+constexpr std::uint64_t largest_exact_integer = std::uint64_t{1} << 53;
+constexpr std::ptrdiff_t digits_that_fit = 19;  // 10^19 - 1 < 2^64
+
+}  // namespace
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::string shown(std::string_view text) {
+  constexpr std::size_t most = 60;
+  std::string result = "'";
+  for (const char c : text.substr(0, most)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f)
+      result += fmt::format("\\x{:02x}", byte);
+    else
+      result += c;
+  }
+  return result + (text.size() > most ? "...'" : "'");
+}
+
+std::string shown_list(const std::vector<std::string>& names, std::size_t most) {
+  std::string result;
+  for (std::size_t i = 0; i < std::min(most, names.size()); ++i) result += (i == 0 ? "" : ", ") + shown(names[i]);
+  if (names.size() > most) result += fmt::format(" and {} more", names.size() - most);
+  return result;
+}
+
+const char* scan_number(const char* begin, const char* end, double& value) {
+  const char* p = begin;
+  const bool negative = p != end && *p == '-';
+  if (p != end && (*p == '-' || *p == '+')) ++p;
+  const char* const first = p;
+  std::uint64_t mantissa = 0;  // wraps around where there are too many digits; then it is not used
+  const auto take_digits = [&] {
+    const char* const start = p;
+    for (; p != end && static_cast<unsigned char>(*p - '0') < 10; ++p)
+      mantissa = mantissa * 10 + static_cast<unsigned char>(*p - '0');
+    return p - start;
+  };
+  std::ptrdiff_t digits = take_digits(), decimals = 0;
+  if (p != end && *p == '.') {
+    ++p;
+    decimals = take_digits();
+    digits += decimals;
+  }
+  const bool exponent = p != end && (*p == 'e' || *p == 'E');
+  if (digits > 0 && digits <= digits_that_fit && mantissa <= largest_exact_integer && !exponent) {
+    // Both are exact, so the one division rounds correctly.
+    const double magnitude = static_cast<double>(mantissa) / exact_power_of_ten[static_cast<std::size_t>(decimals)];
+    value = negative ? -magnitude : magnitude;
+    return p;
+  }
+  if (first == end || *first == '-' || *first == '+') return nullptr;
+  double magnitude = 0;
+  const auto [stop, status] = std::from_chars(first, end, magnitude);
+  if (status != std::errc{}) return nullptr;
+  value = negative ? -magnitude : magnitude;
+  return stop;
+}
+
+std::optional<double> finite_number(std::string_view text) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  if (scan_number(text.data(), end, value) != end || text.empty() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+LineReader::LineReader(Input& input) : input_(input), buffer_(std::size_t{1} << 20) {
+  refill();
+  if (peek().substr(0, 3) == "\xef\xbb\xbf") begin_ = 3;
+}
+
+// Reads more behind what is left of the buffer, which grows where a line is longer than it.
+bool LineReader::refill() {
+  constexpr std::size_t longest_line = std::size_t{1} << 30;
+  if (input_ended_) return false;
+  std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
+  if (end_ == buffer_.size()) {
+    if (buffer_.size() >= longest_line)
+      throw Error(fmt::format("{}: line {}: longer than {} bytes; this is no text file of examples", file(),
+                              line_number_ + 1, longest_line));
+    buffer_.resize(buffer_.size() * 2);
+  }
+  const std::size_t room = buffer_.size() - end_;
+  const std::size_t count = input_.read(buffer_.data() + end_, room);
+  end_ += count;
+  text_read_ += count;
+  input_ended_ = count < room;
+  return count > 0;
+}
+
+bool LineReader::next(std::string_view& line) {
+  std::size_t searched = 0;  // bytes of the line known to hold no newline
+  const char* newline = nullptr;
+  while (newline == nullptr) {
+    const char* const from = buffer_.data() + begin_ + searched;
+    newline = static_cast<const char*>(std::memchr(from, '\n', end_ - begin_ - searched));
+    if (newline != nullptr) break;
+    searched = end_ - begin_;
+    if (!refill()) break;
+  }
+  if (newline == nullptr && begin_ == end_) return false;
+  const char* const start = buffer_.data() + begin_;
+  const std::size_t length = newline != nullptr ? static_cast<std::size_t>(newline - start) : end_ - begin_;
+  begin_ += length + (newline != nullptr ? 1 : 0);
+  ++line_number_;
+  line = {start, length};
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return true;
+}
+
+std::string_view LineReader::peek() { return {buffer_.data() + begin_, end_ - begin_}; }
+
+double LineReader::fraction_read() const {
+  if (text_read_ == 0) return 0;
+  return input_.fraction_read() * static_cast<double>(text_read_ - (end_ - begin_)) / static_cast<double>(text_read_);
+}
+
+std::optional<std::string_view> next_cell(const char*& p, const char* end, std::string& storage) {
+  while (p != end && is_blank(*p)) ++p;
+  const auto find = [end](const char* from, char c) {
+    const void* at = std::memchr(from, c, static_cast<std::size_t>(end - from));
+    return at != nullptr ? static_cast<const char*>(at) : end;
+  };
+  const char* const start = p;
+  if (p == end || *p != '"') {
+    p = find(p, ',');
+    return trim({start, static_cast<std::size_t>(p - start)});
+  }
+  storage.clear();
+  const char* from = ++p;
+  std::string_view cell;
+  for (bool whole = true;;) {
+    const char* const quote = find(p, '"');
+    if (quote == end) return std::nullopt;
+    const bool doubled = quote + 1 != end && quote[1] == '"';
+    if (!doubled && whole) {
+      cell = {from, static_cast<std::size_t>(quote - from)};
+    } else {
+      storage.append(p, quote + (doubled ? 1 : 0));
+      cell = storage;
+    }
+    whole = whole && !doubled;
+    p = quote + (doubled ? 2 : 1);
+    if (!doubled) break;
+  }
+  while (p != end && is_blank(*p)) ++p;
+  if (p != end && *p != ',') return std::nullopt;
+  return cell;
+}
+
+std::vector<std::string> split_cells(std::string_view line, const std::string& file, std::size_t line_number) {
+  std::vector<std::string> cells;
+  std::string storage;
+  const char* p = line.data();
+  const char* const end = p + line.size();
+  for (;; ++p) {
+    const auto cell = next_cell(p, end, storage);
+    if (!cell)
+      throw Error(
+          fmt::format("{}: line {}, column {}: a quoted cell is not closed, or text follows its closing quote; "
+                      "write it as \"...\" on one line, with \"\" for a quote inside",
+                      file, line_number, cells.size() + 1));
+    cells.emplace_back(*cell);
+    if (p == end) return cells;
+  }
+}
+
+ClassIndex::ClassIndex(const std::vector<std::string>& classes) {
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    by_name_.emplace(classes[c], c);
+    if (const auto number = finite_number(classes[c])) by_number_.emplace(*number + 0.0, c);  // -0 + 0 = 0
+  }
+  if (by_number_.size() != classes.size()) by_number_.clear();
+}
+
+std::optional<std::size_t> ClassIndex::find(std::string_view name) const {
+  if (const auto found = by_name_.find(std::string(name)); found != by_name_.end()) return found->second;
+  if (by_number_.empty()) return std::nullopt;
+  const auto number = finite_number(name);
+  const auto found = number ? by_number_.find(*number + 0.0) : by_number_.end();
+  return found != by_number_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+}  // namespace m4n

@@ -1,0 +1,72 @@
+// Small things about text that every reader needs: numbers, blanks, values as shown in messages, lines of a file, cells
+// of a CSV line, and class names looked up as users write them.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "data/input.h"
+
+namespace m4n {
+
+// Without blanks and tabs at both ends.
+std::string_view trim(std::string_view text);
+
+// `text` in single quotes as a message shows it: cut after 60 bytes, control characters as \xNN.
+std::string shown(std::string_view text);
+
+// At most `most` of the names, as shown, and how many more there are.
+std::string shown_list(const std::vector<std::string>& names, std::size_t most);
+
+// Reads the longest decimal number at `begin` (an optional sign, digits, point, exponent; also inf and nan, which the
+// caller refuses), correctly rounded. Returns its end, or nullptr if there is none or it is outside double's range.
+const char* scan_number(const char* begin, const char* end, double& value);
+
+// All of `text` as a finite number; nullopt if it is not one.
+std::optional<double> finite_number(std::string_view text);
+
+// One file, line by line: CRLF and LF, a missing last newline and a UTF-8 byte order mark are all the same. A line
+// is a view into the buffer and lives until the next call.
+class LineReader {
+ public:
+  explicit LineReader(Input& input);
+  bool next(std::string_view& line);
+  std::size_t line_number() const { return line_number_; }  // of the last line given, from 1
+  // The text at the start of the file that is already in the buffer (the last line may be cut).
+  std::string_view peek();
+  const std::string& file() const { return input_.name(); }
+  // The share of the file behind the last line given, in (0, 1]; 0 where it is not known.
+  double fraction_read() const;
+
+ private:
+  bool refill();
+  Input& input_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0, line_number_ = 0, text_read_ = 0;
+  bool input_ended_ = false;
+};
+
+// Reads the next cell of a CSV line at `p`, moves `p` behind it, to the comma or the end. A cell may be in double
+// quotes, with "" for one quote in it (RFC 4180, but on one line). Returns the cell, trimmed of blanks if unquoted; a
+// view into the line or, for a cell with "" in it, into `storage`. nullopt: the quotes are not closed or text follows
+// them.
+std::optional<std::string_view> next_cell(const char*& p, const char* end, std::string& storage);
+
+// All cells of a line; throws Error with file, line and column on broken quotes.
+std::vector<std::string> split_cells(std::string_view line, const std::string& file, std::size_t line_number);
+
+// Finds class names: as written; where every class is a number, also other spellings of the number (1.0 for 1).
+class ClassIndex {
+ public:
+  explicit ClassIndex(const std::vector<std::string>& classes);
+  std::optional<std::size_t> find(std::string_view name) const;
+
+ private:
+  std::unordered_map<std::string, std::size_t> by_name_;
+  std::unordered_map<double, std::size_t> by_number_;
+};
+
+}  // namespace m4n

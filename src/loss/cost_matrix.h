@@ -1,0 +1,58 @@
+// What a mistake costs on the simplex: cost[true][predicted], as users write it (the convention of confusion
+// matrices). Internally A = cost^T, so that L(y, t) = phi(y)^T A phi(t) is the loss of PREDICTING y when the TRUTH
+// is t, and h(mu) = min_y (A mu)_y is the Bayes risk of mu.
+//
+// A must not be degenerate: in every row t, cost[t][p] > cost[t][t] for p != t.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace m4n {
+
+enum class LossKind { zero_one, absolute, matrix };
+
+class CostMatrix {
+ public:
+  // The named losses: zero-one, absolute |t - p|, squared (t - p)^2.
+  static CostMatrix named(const std::string& name, std::size_t k);
+  // From a full matrix, row-major by true class; `origin` is named in messages. Recognises multiples of zero-one and
+  // absolute, so that they get the closed forms too.
+  static CostMatrix from_values(std::vector<double> cost, std::size_t k, const std::string& name,
+                                const std::vector<std::string>& classes, const std::string& origin);
+  // A CSV file: k x k numbers, optionally with a header row and a first column of class names (any order; they are
+  // matched with `classes`). With names on one side only, the other side has the same order.
+  static CostMatrix read(const std::string& path, const std::vector<std::string>& classes);
+  // The same from text in memory.
+  static CostMatrix from_csv(std::string_view text, const std::vector<std::string>& classes, const std::string& origin);
+  // `spec` is a name or the path of a CSV file.
+  static CostMatrix parse(const std::string& spec, const std::vector<std::string>& classes);
+
+  std::size_t k() const { return k_; }
+  const std::string& name() const { return name_; }  // zero-one, absolute, squared or matrix
+  LossKind kind() const { return kind_; }
+  double scale() const { return scale_; }  // cost = scale * (zero-one or absolute) for those kinds
+  bool symmetric() const { return symmetric_; }
+  double largest() const { return largest_; }
+  // Mean over t and p != t of cost[t][p] - cost[t][t], positive for k >= 2 whatever the sign of the costs; 0 for k = 1.
+  double mean_off_diagonal() const { return mean_off_diagonal_; }
+  double operator()(std::size_t truth, std::size_t predicted) const { return by_truth_[truth * k_ + predicted]; }
+  // cost[t][.]: what each prediction costs when the truth is t (a column of A).
+  std::span<const double> of_truth(std::size_t t) const { return {by_truth_.data() + t * k_, k_}; }
+  // cost[.][p]: what predicting p costs under each truth (a row of A).
+  std::span<const double> of_prediction(std::size_t p) const { return {by_prediction_.data() + p * k_, k_}; }
+  const std::vector<double>& values() const { return by_truth_; }
+
+ private:
+  void set_values(std::vector<double> cost);
+  std::size_t k_ = 0;
+  std::string name_;
+  LossKind kind_ = LossKind::matrix;
+  double scale_ = 1, largest_ = 0, mean_off_diagonal_ = 0;
+  bool symmetric_ = true;
+  std::vector<double> by_truth_, by_prediction_;
+};
+
+}  // namespace m4n

@@ -1,0 +1,151 @@
+// POSIX calls behind write_file_atomically. The temporary file is created with O_EXCL under a name that holds the
+// process number and a counter, so that two writers never share one; it lives in the same directory because rename
+// is atomic only within one file system.
+#include "model/atomic_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "m4n/error.h"
+
+namespace m4n {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const char* what, int error) {
+  throw Error(fmt::format("{}: {}: {}", path, what, std::generic_category().message(error)));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int get() const { return number_; }
+  // Some file systems report a failed write only here.
+  void close(const std::string& path) {
+    if (::close(std::exchange(number_, -1)) != 0 && errno != EINTR) fail(path, "cannot be closed", errno);
+  }
+
+ private:
+  int number_;
+};
+
+// Removes the temporary file unless it has been renamed.
+class Remover {
+ public:
+  explicit Remover(std::string path) : path_(std::move(path)) {}
+  Remover(const Remover&) = delete;
+  Remover& operator=(const Remover&) = delete;
+  ~Remover() {
+    if (!path_.empty()) ::unlink(path_.c_str());
+  }
+  void keep() { path_.clear(); }
+
+ private:
+  std::string path_;
+};
+
+void write_all(int descriptor, std::string_view bytes, const std::string& path) {
+  constexpr std::size_t largest_write = std::size_t{1} << 30;
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), std::min(bytes.size(), largest_write));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path, "cannot be written", errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+// The number behind /dev/stdout, /dev/stderr and /dev/fd/N. Opening these names again would lose the position where
+// a redirection stands, so the descriptor itself is used.
+std::optional<int> descriptor_named(std::string_view path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  constexpr std::string_view folder = "/dev/fd/";
+  if (!path.starts_with(folder)) return std::nullopt;
+  int number = -1;
+  const char* end = path.data() + path.size();
+  const auto [stop, error] = std::from_chars(path.data() + folder.size(), end, number);
+  return error == std::errc() && stop == end && number >= 0 ? std::optional(number) : std::nullopt;
+}
+
+void write_directly(const std::string& path, std::string_view bytes) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (file.get() < 0) fail(path, "cannot be opened for writing", errno);
+  write_all(file.get(), bytes, path);
+  file.close(path);
+}
+
+std::string follow_links(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr), &std::free);
+  if (!resolved) fail(path, "cannot be resolved", errno);
+  return resolved.get();
+}
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+// Creates a new file in `directory`; the mode is what the umask leaves of rw-rw-rw-.
+int create_temporary(const std::string& directory, const std::string& path, std::string* name) {
+  constexpr int attempts = 10000;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    *name = fmt::format("{}/.m4n-{}-{}.tmp", directory, ::getpid(), attempt);
+    const int number = ::open(name->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (number >= 0) return number;
+    if (errno != EEXIST) break;
+  }
+  fail(path, "cannot be created", errno);
+}
+
+// Makes the rename last. File systems that cannot sync a directory are taken at their word.
+void sync_directory(const std::string& directory, const std::string& path) {
+  const Descriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.get() >= 0 && ::fsync(folder.get()) != 0 && errno == EIO) fail(path, "its folder cannot be synced", errno);
+}
+
+}  // namespace
+
+void write_file_atomically(const std::string& path, std::string_view bytes) {
+  if (path.empty()) throw Error("a file name is needed to write to, but it is empty");
+  if (const std::optional<int> open_already = descriptor_named(path)) return write_all(*open_already, bytes, path);
+
+  std::string target = path;
+  struct stat old {};
+  const bool exists = ::stat(path.c_str(), &old) == 0;
+  if (exists) {
+    if (S_ISDIR(old.st_mode)) throw Error(fmt::format("{}: is a directory; give the name of a file", path));
+    if (!S_ISREG(old.st_mode)) return write_directly(path, bytes);
+    // Renaming over a write-protected file would succeed; its owner asked for something else.
+    if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) fail(path, "cannot be overwritten", errno);
+    target = follow_links(path);
+  }
+  const std::string directory = directory_of(target);
+  std::string temporary;
+  Descriptor file(create_temporary(directory, path, &temporary));
+  Remover remover(temporary);
+  if (exists && ::fchmod(file.get(), old.st_mode & 07777) != 0) fail(path, "its permissions cannot be kept", errno);
+  write_all(file.get(), bytes, path);
+  if (::fsync(file.get()) != 0) fail(path, "cannot be synced", errno);
+  file.close(path);
+  if (::rename(temporary.c_str(), target.c_str()) != 0) fail(path, "cannot be replaced", errno);
+  remover.keep();
+  sync_directory(directory, path);
+}
+
+}  // namespace m4n

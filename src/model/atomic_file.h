@@ -1,0 +1,15 @@
+// A file is there whole or not at all, whatever happens while it is written.
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace m4n {
+
+// Writes a temporary file beside `path`, syncs it, renames it over `path` and syncs the directory. On any failure
+// (no such directory, no permission, disk full) the temporary file is removed, an existing `path` stays as it was,
+// and Error says the path and the system's reason. The permissions of an existing file and a symbolic link to it
+// are kept.
+// What is no regular file (/dev/null, /dev/stdout, /dev/fd/N, a FIFO, a terminal) is written to directly.
+void write_file_atomically(const std::string& path, std::string_view bytes);
+
+}  // namespace m4n

@@ -1,0 +1,99 @@
+// See json_report.h. nlohmann's ordered objects keep the keys as they are written here.
+#include "report/json_report.h"
+
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "model/model_file.h"
+
+namespace m4n {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string one_line(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+void add_certificate(Json* object, const Certificate& certificate) {
+  (*object)["primal"] = certificate.primal;
+  (*object)["dual"] = certificate.dual;
+  (*object)["gap"] = certificate.gap();
+  (*object)["relative_gap"] = certificate.relative_gap();
+  (*object)["converged"] = certificate.converged;
+}
+
+// Row-major values as a list of rows.
+template <class Number>
+Json nested(std::span<const Number> values, std::size_t columns) {
+  Json table = Json::array();
+  for (std::size_t first = 0; first + columns <= values.size() && columns > 0; first += columns)
+    table.push_back(values.subspan(first, columns));
+  return table;
+}
+
+}  // namespace
+
+std::string train_json(const TrainReport& report, const std::string& model_path) {
+  Json object = {{"task", report.task},
+                 {"surrogate", report.surrogate},
+                 {"loss", report.loss},
+                 {"features", report.features},
+                 {"n", report.n},
+                 {"d", report.d},
+                 {"k", report.k},
+                 {"lambda", report.lambda},
+                 {"smoothing", report.smoothing},
+                 {"solver", report.solver},
+                 {"seed", report.seed},
+                 {"epochs", report.epochs},
+                 {"seconds", report.seconds},
+                 {"seconds_total", report.seconds_total}};
+  add_certificate(&object, report.certificate);
+  object["train_loss"] = report.train_loss;
+  object["norm_squared"] = report.norm_squared;
+  object["oracle_calls"] = report.oracle_calls;
+  object["interrupted"] = report.interrupted;
+  object["model"] = model_path;
+  return one_line(object);
+}
+
+std::string info_json(const Model& model) {
+  Json object = {{"format_version", model_format_version},
+                 {"task", to_string(model.task)},
+                 {"surrogate", to_string(model.surrogate)},
+                 {"loss", model.loss_name},
+                 {"features", "linear"},
+                 {"n", model.n},
+                 {"d", model.d},
+                 {"k", model.k()},
+                 {"lambda", model.lambda},
+                 {"smoothing", model.smoothing},
+                 {"solver", model.solver},
+                 {"seed", model.seed},
+                 {"epochs", model.epochs},
+                 {"tol", model.tol}};
+  add_certificate(&object, model.certificate);
+  object["train_loss"] = model.train_loss;
+  object["norm_squared"] = model.norm_squared;
+  object["oracle_calls"] = model.oracle_calls;
+  object["decode"] = to_string(model.decode);
+  object["bias"] = model.bias;
+  object["sparse"] = model.sparse;
+  object["standardize"] = !model.standardizer.inverse_scale.empty();
+  object["binning"] = model.bins.cuts.empty() ? Json(nullptr) : Json(to_string(model.bins.rule));
+  object["cuts"] = model.bins.cuts;
+  object["classes"] = model.classes;
+  // The named losses are told by their name.
+  if (model.loss_name == "matrix") object["cost"] = nested(std::span<const double>(model.cost), model.k());
+  return one_line(object);
+}
+
+std::string eval_json(const Evaluation& evaluation, const std::vector<std::string>& classes) {
+  Json metrics = Json::object();
+  for (const auto& [name, value] : evaluation.metrics) metrics[name] = value;
+  metrics["confusion"] = nested(std::span<const std::uint64_t>(evaluation.confusion), classes.size());
+  const Json object = {
+      {"n", evaluation.n}, {"loss", evaluation.loss}, {"metrics", std::move(metrics)}, {"classes", classes}};
+  return one_line(object);
+}
+
+}  // namespace m4n

@@ -1,0 +1,115 @@
+// See text_report.h.
+#include "report/text_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "model/model_file.h"
+
+namespace m4n {
+namespace {
+
+using Lines = std::vector<std::pair<std::string, std::string>>;
+
+std::string aligned(const Lines& lines) {
+  std::size_t width = 0;
+  for (const auto& [name, value] : lines) width = std::max(width, name.size());
+  std::string text;
+  for (const auto& [name, value] : lines) text += fmt::format("{:<{}}  {}\n", name, width, value);
+  return text;
+}
+
+std::string rounded(double value) { return fmt::format("{:.6g}", value); }
+
+std::string certificate_text(const Certificate& certificate) {
+  return fmt::format("{:.3g} ({}); the optimum lies in [{:.6g}, {:.6g}]", certificate.relative_gap(),
+                     certificate.converged ? "converged" : "NOT converged", certificate.dual, certificate.primal);
+}
+
+std::string surrogate_text(const std::string& name, double smoothing) {
+  return smoothing > 0 ? fmt::format("{}, smoothing {:.6g}", name, smoothing) : name;
+}
+
+// The first few of a long list.
+template <class Entry>
+std::string abridged(const std::vector<Entry>& list) {
+  constexpr std::size_t most = 30;
+  const std::span<const Entry> shown(list.data(), std::min(list.size(), most));
+  return fmt::format("{}{}", fmt::join(shown, ", "), list.size() > most ? ", ..." : "");
+}
+
+std::string confusion_text(const Evaluation& evaluation, const std::vector<std::string>& classes) {
+  const std::size_t k = classes.size();
+  const std::string corner = "true \\ predicted";
+  std::size_t first = corner.size();
+  for (const std::string& name : classes) first = std::max(first, name.size());
+  std::string text = fmt::format("{:<{}}", corner, first);
+  std::vector<std::size_t> width(k);
+  for (std::size_t p = 0; p < k; ++p) {
+    width[p] = classes[p].size();
+    for (std::size_t t = 0; t < k; ++t)
+      width[p] = std::max(width[p], fmt::formatted_size("{}", evaluation.confusion[t * k + p]));
+    text += fmt::format("  {:>{}}", classes[p], width[p]);
+  }
+  for (std::size_t t = 0; t < k; ++t) {
+    text += fmt::format("\n{:<{}}", classes[t], first);
+    for (std::size_t p = 0; p < k; ++p) text += fmt::format("  {:>{}}", evaluation.confusion[t * k + p], width[p]);
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string train_text(const TrainReport& report) {
+  Lines lines = {
+      {"task", fmt::format("{}, loss {}", report.task, report.loss)},
+      {"surrogate", surrogate_text(report.surrogate, report.smoothing)},
+      {"data", fmt::format("{} examples, {} features ({}), {} classes", report.n, report.d, report.features, report.k)},
+      {"lambda", rounded(report.lambda)},
+      {"solver", fmt::format("{}, {} epochs, {} oracle calls, {:.3g} s ({:.3g} s in all)", report.solver, report.epochs,
+                             report.oracle_calls, report.seconds, report.seconds_total)},
+      {"relative gap", certificate_text(report.certificate)},
+      {"train loss", rounded(report.train_loss)}};
+  if (report.interrupted) lines.emplace_back("interrupted", "yes; this is the best solution found until then");
+  return aligned(lines);
+}
+
+std::string info_text(const Model& model) {
+  Lines lines = {{"format version", std::to_string(model_format_version)},
+                 {"task", fmt::format("{}, loss {}", to_string(model.task), model.loss_name)},
+                 {"surrogate", surrogate_text(to_string(model.surrogate), model.smoothing)},
+                 {"decode", to_string(model.decode)},
+                 {"trained on", fmt::format("{} examples, {} {} features, {} classes", model.n, model.d,
+                                            model.sparse ? "sparse" : "dense", model.k())},
+                 {"features", fmt::format("linear, {}, {}", model.bias ? "with bias" : "no bias",
+                                          model.standardizer.inverse_scale.empty() ? "as they are" : "standardised")},
+                 {"lambda", rounded(model.lambda)},
+                 {"solver", fmt::format("{}, {} epochs, {} oracle calls, seed {}, tolerance {:.6g}", model.solver,
+                                        model.epochs, model.oracle_calls, model.seed, model.tol)},
+                 {"relative gap", certificate_text(model.certificate)},
+                 {"train loss", rounded(model.train_loss)},
+                 {"norm squared", rounded(model.norm_squared)},
+                 {"classes", abridged(model.classes)}};
+  if (!model.bins.cuts.empty())
+    lines.emplace_back("cuts", fmt::format("{} ({})", abridged(model.bins.cuts), to_string(model.bins.rule)));
+  return aligned(lines);
+}
+
+std::string eval_text(const Evaluation& evaluation, const Model& model) {
+  constexpr std::size_t most_classes = 30;
+  Lines lines = {{"examples", std::to_string(evaluation.n)},
+                 {fmt::format("loss ({})", model.loss_name), rounded(evaluation.loss)}};
+  for (const auto& [name, value] : evaluation.metrics) lines.emplace_back(name, rounded(value));
+  std::string text = aligned(lines);
+  const std::size_t k = model.k();
+  if (k <= most_classes && evaluation.confusion.size() == k * k)
+    text += "\n" + confusion_text(evaluation, model.classes);
+  return text;
+}
+
+}  // namespace m4n

@@ -1,0 +1,16 @@
+// The same reports for people: aligned lines of "name  value", rounded to six digits. Each text ends with a newline.
+#pragma once
+#include <string>
+
+#include "m4n/evaluate.h"
+#include "m4n/model.h"
+#include "m4n/report.h"
+
+namespace m4n {
+
+std::string train_text(const TrainReport& report);
+std::string info_text(const Model& model);
+// With the confusion matrix where the model has at most 30 classes.
+std::string eval_text(const Evaluation& evaluation, const Model& model);
+
+}  // namespace m4n

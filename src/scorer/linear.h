@@ -1,0 +1,106 @@
+// Linear scores: v_i = w^T Phi(x_i), Phi(x) = (x, 1) with a bias and x without. w is stored feature by feature, the
+// classes of one feature side by side and padded (core/kernels.h), so that a score is a sum of whole rows and the
+// step  w += Phi(x_i) delta^T  touches the same rows. Both cost (non-zeros of x_i) x k.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "core/aligned.h"
+#include "core/kernels.h"
+#include "m4n/dataset.h"
+
+namespace m4n {
+
+template <class View>
+class LinearScorer {
+ public:
+  static constexpr bool sparse = std::is_same_v<View, SparseView>;
+
+  LinearScorer(View x, std::size_t k, bool bias)
+      : x_(x), k_(k), stride_(kernels::padded(k)), bias_(bias), w_((x.cols + (bias ? 1 : 0)) * stride_, 0.0) {}
+
+  std::size_t examples() const { return x_.rows; }
+  // Number of parts of example i, and the length of its score and step vectors.
+  std::size_t parts(std::size_t /*i*/) const { return k_; }
+  std::size_t padded_parts(std::size_t /*i*/) const { return stride_; }
+  std::size_t largest_padded_parts() const { return stride_; }
+
+  void scores(std::size_t i, std::span<double> v) const {
+    const auto row = x_.row(i);
+    if constexpr (sparse) {
+      kernels::sparse_scores(row.column, row.value, w_.data(), bias_row(), v);
+    } else {
+      kernels::dense_scores(row, w_.data(), bias_row(), v);
+    }
+    for (std::size_t j = k_; j < stride_; ++j) v[j] = kernels::padding_score;
+  }
+
+  // w += Phi(x_i) delta^T
+  void update(std::size_t i, std::span<const double> delta) {
+    const auto row = x_.row(i);
+    if constexpr (sparse) {
+      kernels::sparse_update(row.column, row.value, delta, w_.data());
+    } else {
+      kernels::dense_update(row, delta, w_.data());
+    }
+    if (bias_) {
+      double* b = w_.data() + x_.cols * stride_;
+      for (std::size_t j = 0; j < stride_; ++j) b[j] += delta[j];
+    }
+  }
+
+  // |Phi(x_i)|^2
+  double squared_norm(std::size_t i) const {
+    const auto row = x_.row(i);
+    const double own = bias_ ? 1 : 0;
+    if constexpr (sparse) {
+      return own + kernels::dot(row.value, row.value);
+    } else {
+      return own + kernels::dot(row, row);
+    }
+  }
+
+  // Multiply-adds of one score.
+  std::size_t work(std::size_t i) const {
+    const auto row = x_.row(i);
+    if constexpr (sparse) {
+      return row.column.size() * stride_;
+    } else {
+      return row.size() * stride_;
+    }
+  }
+
+  double norm_squared() const { return kernels::dot(w_, w_); }
+  void reset() { std::fill(w_.begin(), w_.end(), 0.0); }
+
+  // The weights without padding, (features + bias) x k.
+  std::vector<double> weights() const {
+    std::vector<double> out;
+    out.reserve(w_.size() / stride_ * k_);
+    for (std::size_t j = 0; j < w_.size(); j += stride_)
+      out.insert(out.end(), w_.begin() + static_cast<std::ptrdiff_t>(j), w_.begin() + static_cast<std::ptrdiff_t>(j + k_));
+    return out;
+  }
+  void set_weights(std::span<const double> weights) {
+    for (std::size_t row = 0; row * k_ < weights.size(); ++row)
+      for (std::size_t j = 0; j < k_; ++j) w_[row * stride_ + j] = weights[row * k_ + j];
+  }
+
+  // All of w with its padding, for solvers that move it as one vector.
+  AlignedVector<double>& raw() { return w_; }
+  const AlignedVector<double>& raw() const { return w_; }
+
+ private:
+  const double* bias_row() const { return bias_ ? w_.data() + x_.cols * stride_ : nullptr; }
+
+  View x_;
+  std::size_t k_, stride_;
+  bool bias_;
+  AlignedVector<double> w_;
+};
+
+}  // namespace m4n

@@ -1,0 +1,20 @@
+#include "solver/certificate.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace m4n {
+
+void CertificateSchedule::seen(double visits, double relative_gap) {
+  // The gap falls like exp(-rate * visits), roughly; aim a little past the visit at which it reaches tol.
+  const double fallen = std::log(std::max(last_gap_, 1e-300)) - std::log(std::max(relative_gap, 1e-300));
+  const double missing = std::log(std::max(relative_gap, 1e-300)) - std::log(std::max(tol_, 1e-300));
+  const double least = std::max(2 * n_, 0.1 * visits), most = std::max(4 * n_, visits);
+  double wait = least;
+  if (fallen > 0 && missing > 0) wait = 0.7 * (visits - last_visits_) * missing / fallen;
+  next_ = visits + std::clamp(wait, least, most);
+  last_visits_ = visits;
+  last_gap_ = relative_gap;
+}
+
+}  // namespace m4n

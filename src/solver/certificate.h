@@ -1,0 +1,87 @@
+// The certificate: P(w) from above and D(mu) at the weights w = w(mu) that the scorer holds. It costs one pass of scores
+// and oracles. Sums run over fixed chunks in a fixed order, so that the digits do not depend on the number of threads.
+#pragma once
+#include <vector>
+
+#include "core/parallel.h"
+#include "solver/problem.h"
+
+namespace m4n {
+
+// w := w(mu), afresh: removes the rounding that many small updates leave behind.
+template <class Scorer, Surrogate S>
+void rebuild_weights(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual) {
+  AlignedVector<double> mu(problem.scorer->largest_padded_parts()), step(mu.size());
+  problem.scorer->reset();
+  for (std::size_t i = 0; i < problem.examples(); ++i) {
+    const std::size_t length = problem.scorer->padded_parts(i);
+    const std::span<double> own = std::span(mu).first(length), delta = std::span(step).first(length);
+    dual.load(i, own);
+    surrogate.space().embed(problem.y(i), delta);
+    const double scale = problem.weight[i] / problem.lambda;
+    bool moved = false;
+    for (std::size_t j = 0; j < length; ++j) {
+      delta[j] = (delta[j] - own[j]) * scale;
+      moved = moved || delta[j] != 0;
+    }
+    if (moved) problem.scorer->update(i, delta);
+  }
+}
+
+template <class Scorer, Surrogate S>
+Certificate certify(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual, unsigned threads) {
+  constexpr std::size_t chunk = 256;
+  const std::size_t n = problem.examples();
+  struct Sums {
+    double primal = 0, dual = 0;
+  };
+  std::vector<Sums> sums((n + chunk - 1) / chunk);
+  struct Worker {
+    typename S::Workspace workspace;
+    AlignedVector<double> v, mu;
+  };
+  const std::size_t length = problem.scorer->largest_padded_parts();
+  const unsigned workers = thread_count(threads);
+  std::vector<Worker> scratch(std::min<std::size_t>(workers, sums.size()),
+                              {surrogate.workspace(), AlignedVector<double>(length), AlignedVector<double>(length)});
+  parallel_chunks(n, chunk, workers, [&](std::size_t c, std::size_t first, std::size_t last, unsigned worker) {
+    auto& [workspace, v_all, mu_all] = scratch[worker];
+    Sums local;
+    for (std::size_t i = first; i < last; ++i) {
+      const std::span<double> v = std::span(v_all).first(problem.scorer->padded_parts(i));
+      const std::span<double> mu = std::span(mu_all).first(v.size());
+      problem.scorer->scores(i, v);
+      dual.load(i, mu);
+      const LabelView y = problem.y(i);
+      local.primal += problem.weight[i] * (surrogate.conjugate(v, y, dual.state_of(i), workspace) -
+                                           surrogate.space().score(v, y));
+      local.dual += problem.weight[i] * surrogate.neg_omega(mu, y, workspace);
+    }
+    sums[c] = local;
+  });
+  const double penalty = 0.5 * problem.lambda * problem.scorer->norm_squared();
+  Certificate out;
+  for (const Sums& s : sums) {
+    out.primal += s.primal;
+    out.dual += s.dual;
+  }
+  out.primal += penalty;
+  out.dual -= penalty;
+  return out;
+}
+
+// When to look: a certificate costs about as much as an epoch, so the next one waits until the gap is expected to be
+// small enough, by the decay seen between the last two, and never more than a fifth of the work done so far is spent
+// on looking. Everything is counted in visits, not in seconds, so that results repeat.
+class CertificateSchedule {
+ public:
+  CertificateSchedule(std::size_t examples, double tol) : n_(static_cast<double>(examples)), tol_(tol), next_(2 * n_) {}
+  bool due(double visits) const { return visits >= next_; }
+  void seen(double visits, double relative_gap);
+
+ private:
+  double n_, tol_, next_;
+  double last_visits_ = 0, last_gap_ = 1;
+};
+
+}  // namespace m4n

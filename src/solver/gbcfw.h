@@ -1,0 +1,120 @@
+// The paper's Algorithm 1, generalised block-coordinate Frank-Wolfe. With M3N it is BCFW, with CRF it is SDCA.
+//
+//   for t = 0, 1, ..: pick i at random; mu_hat = argmax(v_i); mu_i += step (mu_hat - mu_i)
+//   step = 2n/(t + 2n)  (paper), or the line search of frank_wolfe_step.h
+//
+// Averaging (w_bar = (1 - r) w_bar + r w, r = 2/(t+2)) weighs the iterate after step t by t + 1. It is kept in the dual,
+// lazily: mu_i only changes when i is picked, so its weighted sum is brought up to date then. The certificate is that of
+// the averaged point: w_bar = w(mu_bar).
+#pragma once
+#include "core/rng.h"
+#include "solver/certificate.h"
+#include "solver/frank_wolfe_step.h"
+
+namespace m4n {
+
+struct GbcfwOptions {
+  bool line_search = false, average = true;
+};
+
+// The running weighted mean of the dual iterates.
+template <Surrogate S>
+class DualAverage {
+ public:
+  explicit DualAverage(const DualPoint<S>& dual) : sum_(dual.mu.size(), 0.0), since_(dual.parts.count(), 0.0) {}
+  // mu_i is about to change in step t (counted from 0): it has been the iterate after steps since_..t-1.
+  void absorb(std::size_t i, double t, DualPoint<S>& dual) {
+    const double weight = weight_before(t) - weight_before(since_[i]);
+    const auto mu = dual.of(i);
+    for (std::size_t j = 0; j < mu.size(); ++j) sum_[dual.parts.begin(i) + j] += weight * mu[j];
+    since_[i] = t;
+  }
+  // The average after t steps, as a dual point of its own.
+  DualPoint<S> after(double t, DualPoint<S> dual) {
+    for (std::size_t i = 0; i < since_.size(); ++i) absorb(i, t, dual);
+    const double total = weight_before(t);
+    for (std::size_t j = 0; j < sum_.size(); ++j) dual.mu[j] = sum_[j] / total;
+    return dual;
+  }
+
+ private:
+  static double weight_before(double t) { return 0.5 * t * (t + 1); }  // 1 + 2 + .. + t
+  std::vector<double> sum_, since_;
+};
+
+template <class Scorer, Surrogate S>
+SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual, const SolverOptions& options,
+                  const GbcfwOptions& rule, const Context& context) {
+  Watch watch(context, options);
+  SolveResult result;
+  const std::size_t n = problem.examples(), length = problem.scorer->largest_padded_parts();
+  AlignedVector<double> v_all(length), old_all(length), new_all(length), step_all(length);
+  auto workspace = surrogate.workspace();
+  Rng rng(options.seed, 1);
+  DualAverage<S> average(dual);
+  CertificateSchedule schedule(n, options.tol);
+  double t = 0;
+
+  const auto visit = [&](std::size_t i) {
+    const std::size_t size = problem.scorer->padded_parts(i);
+    const std::span<double> v = std::span(v_all).first(size), old = std::span(old_all).first(size),
+                            now = std::span(new_all).first(size), step = std::span(step_all).first(size);
+    problem.scorer->scores(i, v);
+    dual.load(i, old);
+    std::copy(old.begin(), old.end(), now.begin());
+    if (rule.line_search) {
+      frank_wolfe_step(surrogate, v, problem.curvature(i), problem.y(i), now, step, dual.state_of(i), workspace);
+    } else {
+      surrogate.argmax(v, problem.y(i), step, dual.state_of(i), workspace);
+      const double examples = static_cast<double>(n);
+      move_towards<S>(step, 2 * examples / (t + 2 * examples), now);
+    }
+    ++result.oracle_calls;
+    if (rule.average) average.absorb(i, t, dual);
+    ++t;
+    if (kernels::difference(old, now, step) == 0) return;
+    dual.store(i, now);
+    const double scale = problem.weight[i] / problem.lambda;
+    for (double& s : step) s *= scale;
+    problem.scorer->update(i, step);
+  };
+  // The certificate at the point that would be returned now; `keep` makes the scorer and the dual that point.
+  const auto look = [&](bool keep) {
+    if (rule.average) {
+      DualPoint<S> mean = average.after(t, dual);
+      const auto iterate = problem.scorer->raw();
+      rebuild_weights(problem, surrogate, mean);
+      result.certificate = certify(problem, surrogate, mean, context.threads);
+      result.certificate.converged = result.certificate.relative_gap() <= options.tol;
+      if (keep || result.certificate.converged) {
+        dual = std::move(mean);
+      } else {
+        problem.scorer->raw() = iterate;
+      }
+    } else {
+      rebuild_weights(problem, surrogate, dual);
+      result.certificate = certify(problem, surrogate, dual, context.threads);
+      result.certificate.converged = result.certificate.relative_gap() <= options.tol;
+    }
+    watch.report(result.epochs, result.certificate);
+    schedule.seen(t, result.certificate.relative_gap());
+  };
+
+  bool stopped = false;
+  while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
+    for (std::size_t step = 0; step < n && !stopped; ++step) {
+      const auto i = static_cast<std::size_t>(rng.below(n));
+      visit(i);
+      stopped = watch.stopped(problem.scorer->work(i) + 1000 * length);
+    }
+    ++result.epochs;
+    const bool last = stopped || result.epochs == options.epochs;
+    if (last || schedule.due(t)) look(last);
+  }
+  result.seconds = watch.seconds();
+  result.interrupted = watch.interrupted();
+  result.solver = "gbcfw";
+  return result;
+}
+
+}  // namespace m4n

@@ -1,0 +1,41 @@
+#include "solver/block_dual.h"
+#include "solver/solve.h"
+#include "surrogate/maxmin_paper.h"
+#include "surrogate/smoothed.h"
+
+namespace m4n {
+namespace {
+
+// A smoothed surrogate needs the inner problem solved to the end: its maximiser is what is decoded.
+constexpr int all_solves = 10'000;
+
+template <class MaxMin>
+Solution solve(const SolveRequest& request, const MaxMin& maxmin, const MaxMin& thorough) {
+  const TrainOptions& o = *request.options;
+  return with_problem(request, [&](const auto& problem, const auto&) {
+    if (o.oracle == OracleKind::spmp) {
+      const SimplexLoss loss(*request.cost);
+      const PaperMaxMin<MaxMin> paper(maxmin, loss, o.oracle_iterations, o.warm_start);
+      return block_dual(problem, paper, request);
+    }
+    if (o.smoothing > 0)
+      return block_dual(problem, Smoothed(thorough, o.smoothing * request.cost->mean_off_diagonal()), request);
+    return block_dual(problem, maxmin, request);
+  });
+}
+
+}  // namespace
+
+Solution solve_m4n(const SolveRequest& request) {
+  const CostMatrix& cost = *request.cost;
+  switch (cost.kind()) {
+    case LossKind::zero_one:
+      return solve(request, ZeroOneMaxMin(cost), ZeroOneMaxMin(cost));
+    case LossKind::absolute:
+      return solve(request, AbsoluteMaxMin(cost), AbsoluteMaxMin(cost));
+    default:
+      return solve(request, MatrixMaxMin(cost), MatrixMaxMin(cost, all_solves));
+  }
+}
+
+}  // namespace m4n

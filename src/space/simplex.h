@@ -1,0 +1,49 @@
+// What is predicted when there is one label out of k: phi(y) is the y-th unit vector, the marginal polytope is the
+// probability simplex. Vectors are padded (core/kernels.h).
+#pragma once
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/kernels.h"
+
+namespace m4n {
+
+// The labels an example owns: one for the simplex, one a position or item for larger structures.
+using LabelView = std::span<const std::int32_t>;
+
+// What solvers ask of an output space.
+template <class S>
+concept OutputSpace = requires(const S s, LabelView y, std::span<double> mu, std::span<const double> v) {
+  { s.embed(y, mu) };                                            // mu = phi(y)
+  { s.score(v, y) } -> std::convertible_to<double>;              // v . phi(y)
+  { s.marginals(v, mu) } -> std::convertible_to<double>;         // mu = gradient of log sum_y exp(v . phi(y))
+};
+
+class Simplex {
+ public:
+  explicit Simplex(std::size_t k) : k_(k) {}
+  std::size_t parts() const { return k_; }
+  std::size_t padded_parts() const { return kernels::padded(k_); }
+
+  // mu = phi(y)
+  void embed(LabelView y, std::span<double> mu) const {
+    std::fill(mu.begin(), mu.end(), 0.0);
+    mu[static_cast<std::size_t>(y[0])] = 1;
+  }
+  // v . phi(y)
+  double score(std::span<const double> v, LabelView y) const { return v[static_cast<std::size_t>(y[0])]; }
+  // argmax_y v . phi(y); the first of several.
+  std::int32_t decode(std::span<const double> v) const {
+    return static_cast<std::int32_t>(std::max_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(k_)) - v.begin());
+  }
+  // mu = gradient of log sum_y exp(theta . phi(y)); returns that logarithm.
+  double marginals(std::span<const double> theta, std::span<double> mu) const { return kernels::softmax(theta, mu); }
+
+ private:
+  std::size_t k_;
+};
+
+}  // namespace m4n

@@ -1,0 +1,52 @@
+// Field by field, bit by bit: -0.0 differs from 0.0.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "m4n/model.h"
+
+namespace m4n::test {
+
+inline std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
+
+inline std::vector<std::uint64_t> bits(const std::vector<double>& values) {
+  std::vector<std::uint64_t> result;
+  for (const double value : values) result.push_back(bits(value));
+  return result;
+}
+
+inline void expect_same_model(const Model& a, const Model& b) {
+  EXPECT_EQ(a.task, b.task);
+  EXPECT_EQ(a.surrogate, b.surrogate);
+  EXPECT_EQ(a.decode, b.decode);
+  EXPECT_EQ(bits(a.smoothing), bits(b.smoothing));
+  EXPECT_EQ(a.loss_name, b.loss_name);
+  EXPECT_EQ(bits(a.cost), bits(b.cost));
+  EXPECT_EQ(a.classes, b.classes);
+  EXPECT_EQ(a.bins.rule, b.bins.rule);
+  EXPECT_EQ(bits(a.bins.cuts), bits(b.bins.cuts));
+  EXPECT_EQ(a.feature_names, b.feature_names);
+  EXPECT_EQ(a.d, b.d);
+  EXPECT_EQ(a.sparse, b.sparse);
+  EXPECT_EQ(bits(a.standardizer.mean), bits(b.standardizer.mean));
+  EXPECT_EQ(bits(a.standardizer.inverse_scale), bits(b.standardizer.inverse_scale));
+  EXPECT_EQ(a.bias, b.bias);
+  EXPECT_EQ(bits(a.weights), bits(b.weights));
+  EXPECT_EQ(a.solver, b.solver);
+  EXPECT_EQ(bits(a.lambda), bits(b.lambda));
+  EXPECT_EQ(bits(a.tol), bits(b.tol));
+  EXPECT_EQ(a.n, b.n);
+  EXPECT_EQ(a.epochs, b.epochs);
+  EXPECT_EQ(a.oracle_calls, b.oracle_calls);
+  EXPECT_EQ(a.seed, b.seed);
+  EXPECT_EQ(bits(a.train_loss), bits(b.train_loss));
+  EXPECT_EQ(bits(a.norm_squared), bits(b.norm_squared));
+  EXPECT_EQ(bits(a.certificate.primal), bits(b.certificate.primal));
+  EXPECT_EQ(bits(a.certificate.dual), bits(b.certificate.dual));
+  EXPECT_EQ(a.certificate.converged, b.certificate.converged);
+}
+
+}  // namespace m4n::test
