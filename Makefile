@@ -29,7 +29,7 @@ demo: build ## train on the embedded example, four surrogates side by side
 test: test-build $(VENV)/ready ## every quick test: C++ (ctest), then the command line (pytest)
 	@status=0; \
 	echo "== ctest"; ctest --preset release -j $(JOBS) || status=1; \
-	echo "== pytest"; M4N=$(abspath $(M4N)) $(VENV)/bin/python -m pytest tests/cli || status=1; \
+	echo "== pytest"; M4N_BIN=$(abspath $(M4N)) $(VENV)/bin/python -m pytest tests/cli || status=1; \
 	[ $$status = 0 ] || echo "make test: FAILED, see above"; \
 	exit $$status
 

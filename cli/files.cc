@@ -22,6 +22,11 @@ bool is_special_file(const std::string& path) {
 
 }  // namespace
 
+void require_readable(const std::string& path, std::string_view what) {
+  if (access(path.c_str(), R_OK) != 0)
+    throw Error(fmt::format("{} {}: cannot be opened: {}", what, path, std::strerror(errno)));
+}
+
 void require_writable(const std::string& path, std::string_view what) {
   if (is_special_file(path)) return;
   std::error_code error;

@@ -1,10 +1,13 @@
-// Output paths are checked before any long work, so that hours of training do not end in "no such directory".
+// Paths are checked before any long work, so that hours of training do not end in "no such directory".
 #pragma once
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace m4n::cli {
+
+// Throws Error unless there is such a file and it may be read.
+void require_readable(const std::string& path, std::string_view what);
 
 // Throws Error unless a new file can be made and renamed to `path`. Devices and pipes, which are written to directly,
 // pass. `what` is the option, as in "--model".

@@ -10,6 +10,9 @@
   X(eval)               \
   X(info)               \
   X(dump)               \
+  X(generate)           \
+  X(demo)               \
+  X(bench)              \
   X(help)
 
 namespace m4n::cli {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "arguments.h"
+#include "core/option_values.h"
 #include "files.h"
 #include "m4n/fit.h"
 #include "m4n/read.h"
@@ -27,6 +28,8 @@ struct TrainArguments {
 void check(const TrainArguments& arguments) {
   const TrainOptions& options = arguments.options;
   validate(options);
+  if (names_a_file(options.loss)) require_readable(options.loss, "--loss");
+  if (names_a_file(options.class_weight)) require_readable(options.class_weight, "--class-weight");
   const std::vector<std::string> inputs{arguments.data, options.loss, options.class_weight};
   if (!arguments.model.empty()) {
     require_distinct(arguments.model, "--model", inputs);

@@ -8,8 +8,8 @@
 namespace m4n {
 
 struct Progress {
-  int epoch = 0, epochs = 0;   // done, at most
-  double seconds = 0;          // of solving
+  int epoch = 0, epochs = 0;                               // done, at most
+  double seconds = 0;                                      // of solving
   double primal = 0, dual = 0, relative_gap = 0, tol = 0;  // at the last certificate
 };
 

@@ -85,8 +85,8 @@ struct Dataset {
   std::vector<std::string> feature_names;  // empty: the file names none; they count as 1, 2, ...
   std::vector<std::int32_t> label;         // indices into class_names, or unknown_label
   std::vector<std::string> class_names;
-  std::vector<double> weight;              // of each example; empty: all equal
-  Groups feature_rows, labels;             // which rows and labels an example owns
+  std::vector<double> weight;   // of each example; empty: all equal
+  Groups feature_rows, labels;  // which rows and labels an example owns
   std::size_t examples() const { return labels.count(); }
 };
 

@@ -12,9 +12,9 @@ namespace m4n {
 
 struct Evaluation {
   std::size_t n = 0;
-  double loss = 0;                                        // mean cost; an unseen label counts as the largest cost
-  std::vector<std::pair<std::string, double>> metrics;    // name, value: error, balanced_accuracy, macro_f1, ...
-  std::vector<std::uint64_t> confusion;                   // k x k, [true * k + predicted]; unseen labels are not in it
+  double loss = 0;                                      // mean cost; an unseen label counts as the largest cost
+  std::vector<std::pair<std::string, double>> metrics;  // name, value: error, balanced_accuracy, macro_f1, ...
+  std::vector<std::uint64_t> confusion;                 // k x k, [true * k + predicted]; unseen labels are not in it
 };
 
 // truth may hold unknown_label (unseen in training): always an error, never in the confusion matrix.

@@ -29,18 +29,18 @@ struct Model {
   Task task = Task::multiclass;
   SurrogateKind surrogate = SurrogateKind::m4n;
   Decoder decode = Decoder::argmax;
-  double smoothing = 0;             // in units of the mean off-diagonal cost, as asked for
-  std::string loss_name;            // zero-one, absolute, squared or matrix
-  std::vector<double> cost;         // k x k, cost[true * k + predicted]
+  double smoothing = 0;      // in units of the mean off-diagonal cost, as asked for
+  std::string loss_name;     // zero-one, absolute, squared or matrix
+  std::vector<double> cost;  // k x k, cost[true * k + predicted]
   std::vector<std::string> classes;
-  OrdinalBins bins;                 // no cuts: the labels came as they are
+  OrdinalBins bins;  // no cuts: the labels came as they are
   std::vector<std::string> feature_names;
   std::size_t d = 0;
   bool sparse = false;
   Standardizer standardizer;
   bool bias = true;
-  std::vector<double> weights;      // (d + bias) x k, feature-major; the last row is the bias
-  std::string solver;               // that found the weights
+  std::vector<double> weights;  // (d + bias) x k, feature-major; the last row is the bias
+  std::string solver;           // that found the weights
   double lambda = 0, tol = 0;
   std::size_t n = 0;
   int epochs = 0;

@@ -22,31 +22,32 @@ enum class Format { automatic, csv, libsvm };
 // How a file is read. Which of its columns mean what.
 struct ReadOptions {
   Format format = Format::automatic;
-  std::string target;          // name of the label or raw target column; empty: `label`, else `target`
-  std::string weights;         // name of the column with example weights; empty: none
-  std::string id;              // name of a column that is carried along but not learnt from
+  std::string target;   // name of the label or raw target column; empty: `label`, else `target`
+  std::string weights;  // name of the column with example weights; empty: none
+  std::string id;       // name of a column that is carried along but not learnt from
 };
 
 struct TrainOptions {
-  std::optional<Task> task;                       // nullopt: guessed from the columns, and said
+  std::optional<Task> task;  // nullopt: guessed from the columns, and said
   SurrogateKind surrogate = SurrogateKind::m4n;
-  double smoothing = 0;                           // in units of the mean off-diagonal cost
+  double smoothing = 0;  // in units of the mean off-diagonal cost
   Decoder decode = Decoder::automatic;
-  std::string loss;                               // empty: zero-one, or absolute for ordinal; else a name or a CSV file
-  std::optional<double> lambda;                   // nullopt: 1/n
-  double tol = 1e-3;                              // relative duality gap
+  std::string loss;              // empty: zero-one, or absolute for ordinal; else a name or a CSV file
+  std::vector<double> cost;      // instead of `loss`: cost[true * k + predicted]; empty: `loss` decides
+  std::optional<double> lambda;  // nullopt: 1/n
+  double tol = 1e-3;             // relative duality gap
   int epochs = 1000;
-  std::optional<double> time_limit;               // seconds
+  std::optional<double> time_limit;  // seconds
   SolverKind solver = SolverKind::automatic;
   OracleKind oracle = OracleKind::exact;
   int oracle_iterations = 20;
   bool warm_start = true;
-  std::optional<bool> average;                    // nullopt: yes for the paper's step, no otherwise
-  StepRule step = StepRule::automatic;            // paper for gbcfw with spmp, line-search otherwise
-  int bins = 0;                                   // > 0: cut a raw target into that many grades
+  std::optional<bool> average;          // nullopt: yes for the paper's step, no otherwise
+  StepRule step = StepRule::automatic;  // paper for gbcfw with spmp, line-search otherwise
+  int bins = 0;                         // > 0: cut a raw target into that many grades
   Binning binning = Binning::quantile;
-  std::string class_weight;                       // empty, `balanced`, or a CSV file with rows class,weight
-  std::optional<bool> standardize;                // nullopt: yes for dense features, no for sparse ones
+  std::string class_weight;         // empty, `balanced`, or a CSV file with rows class,weight
+  std::optional<bool> standardize;  // nullopt: yes for dense features, no for sparse ones
   bool bias = true;
   bool require_converged = false;
   std::uint64_t seed = 0;
@@ -56,9 +57,9 @@ struct TrainOptions {
 // One row of the option table. `set` parses a value and throws UsageError, naming the option, the value found and
 // what is allowed.
 struct OptionRow {
-  std::string name;        // without the leading dashes
-  std::string value;       // what the value looks like: "X", "N", "m4n|m3n|crf|qs"; empty for a flag
-  std::string fallback;    // the default, as shown
+  std::string name;      // without the leading dashes
+  std::string value;     // what the value looks like: "X", "N", "m4n|m3n|crf|qs"; empty for a flag
+  std::string fallback;  // the default, as shown
   std::string help;
   std::function<void(TrainOptions&, const std::string&)> set;
 };

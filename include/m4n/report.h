@@ -16,7 +16,7 @@ struct Certificate {
 };
 
 struct TrainReport {
-  std::string task, surrogate, loss, features, solver;
+  std::string task, surrogate, loss, features, solver, decode;
   std::size_t n = 0, d = 0, k = 0;
   double lambda = 0, smoothing = 0;
   int epochs = 0;

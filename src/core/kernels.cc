@@ -7,10 +7,13 @@
 #define HWY_TARGET_INCLUDE "core/kernels.cc"
 // Accumulators are kept in arrays of vectors, which targets of unknown width do not allow.
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_RVV)
+// foreach_target must come before highway.
+// clang-format off
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
 #include "hwy/contrib/math/math-inl.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace m4n::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
@@ -118,7 +121,8 @@ void SparseUpdate(std::span<const std::uint32_t> column, std::span<const double>
 double Dot(std::span<const double> a, std::span<const double> b) {
   V sum = hn::Zero(d);
   std::size_t j = 0;
-  for (; j + lanes <= a.size(); j += lanes) sum = hn::MulAdd(hn::LoadU(d, a.data() + j), hn::LoadU(d, b.data() + j), sum);
+  for (; j + lanes <= a.size(); j += lanes)
+    sum = hn::MulAdd(hn::LoadU(d, a.data() + j), hn::LoadU(d, b.data() + j), sum);
   double out = hn::GetLane(hn::SumOfLanes(d, sum));
   for (; j < a.size(); ++j) out += a[j] * b[j];
   return out;
@@ -135,7 +139,7 @@ HWY_INLINE double largest(std::span<const double> u) {
 double Threshold(std::span<const double> u, double mass) {
   const double top = largest(u);
   const V shift = hn::Set(d, top);
-  double t = -mass, last_count = -1;
+  double t = -mass, last_count = 1e300;
   for (;;) {
     const V tv = hn::Set(d, t);
     V sum = hn::Zero(d), count = hn::Zero(d);
@@ -146,7 +150,7 @@ double Threshold(std::span<const double> u, double mass) {
       count = hn::Add(count, hn::IfThenElseZero(above, hn::Set(d, 1.0)));
     }
     const double n = hn::GetLane(hn::SumOfLanes(d, count));
-    if (n == last_count || n == 0) return top + t;
+    if (n >= last_count || n == 0) return top + t;  // exactly, t only rises; rounding must not make it swing
     last_count = n;
     t = (hn::GetLane(hn::SumOfLanes(d, sum)) - mass) / n;
   }
@@ -162,7 +166,8 @@ void ProjectSimplex(std::span<const double> u, std::span<double> mu) {
   }
   // The threshold carries the rounding of u, which may be large; the simplex wants sum mu = 1 to the last digit.
   const V scale = hn::Set(d, 1 / hn::GetLane(hn::SumOfLanes(d, sum)));
-  for (std::size_t a = 0; a < u.size(); a += lanes) hn::Store(hn::Mul(hn::Load(d, mu.data() + a), scale), d, mu.data() + a);
+  for (std::size_t a = 0; a < u.size(); a += lanes)
+    hn::Store(hn::Mul(hn::Load(d, mu.data() + a), scale), d, mu.data() + a);
 }
 
 void ProxMax(std::span<double> u, double c, std::span<double> mu) {
@@ -183,7 +188,8 @@ double Softmax(std::span<const double> v, std::span<double> mu) {
   }
   const double total = hn::GetLane(hn::SumOfLanes(d, sum));
   const V scale = hn::Set(d, 1 / total);
-  for (std::size_t a = 0; a < v.size(); a += lanes) hn::Store(hn::Mul(hn::Load(d, mu.data() + a), scale), d, mu.data() + a);
+  for (std::size_t a = 0; a < v.size(); a += lanes)
+    hn::Store(hn::Mul(hn::Load(d, mu.data() + a), scale), d, mu.data() + a);
   return top + std::log(total);
 }
 

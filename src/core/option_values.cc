@@ -98,9 +98,11 @@ std::string parse_nonempty(std::string_view option, const std::string& text, std
   return text;
 }
 
+bool names_a_file(std::string_view text) { return text.find_first_of("./") != std::string_view::npos; }
+
 std::string parse_word_or_file(std::string_view option, const std::string& text, std::span<const std::string> words) {
   if (std::find(words.begin(), words.end(), text) != words.end()) return text;
-  if (text.find_first_of("./") != std::string::npos) return text;
+  if (names_a_file(text)) return text;
   throw UsageError(fmt::format("--{}: {}, or a CSV file (write its name with a dot or a slash, as in ./costs)", option,
                                unknown_word_message("value", text, words)));
 }

@@ -38,7 +38,10 @@ bool parse_yes_no(std::string_view option, const std::string& text);
 // The name of a column or file: anything but nothing.
 std::string parse_nonempty(std::string_view option, const std::string& text, std::string_view what);
 
-// One of `words`, or the path of a file, which is recognised by a dot or a slash in it.
+// Where words and files are both possible, a dot or a slash tells a file.
+bool names_a_file(std::string_view text);
+
+// One of `words`, or the path of a file.
 std::string parse_word_or_file(std::string_view option, const std::string& text, std::span<const std::string> words);
 
 // The index of `text` in `words`.

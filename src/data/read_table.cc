@@ -24,7 +24,8 @@ Format format_of(std::string_view text) {
     std::string_view line = text.substr(0, newline);
     text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    std::string_view rest = trim(line.substr(0, line.find('#')));
+    line = line.substr(0, line.find('#'));
+    std::string_view rest = trim(line);
     for (int word = 0; word < 3 && !rest.empty(); ++word) {
       const std::size_t blank = rest.find_first_of(" \t");
       if (is_pair(rest.substr(0, blank))) return Format::libsvm;

@@ -38,16 +38,17 @@ class BlankLines {
   std::size_t first_blank_ = 0;
 };
 
-// Room for `extra` more elements, in steps of at most a factor of eight towards the size to be expected from the share
-// of the file read so far: arrays end up about as large as their contents and are seldom copied.
+// Room for `extra` more elements: as many as the share of the file read so far promises, but while that is far away
+// only a step towards it, to judge again from more text. Arrays end up about as large as their contents, seldom copied.
 template <class T>
 void make_room(std::vector<T>& values, std::size_t extra, const LineReader& lines) {
   const std::size_t needed = values.size() + extra;
   if (needed <= values.capacity()) return;
   const auto size = static_cast<double>(needed);
   const double fraction = lines.fraction_read();
-  const double expected = fraction > 0 ? 1.05 * size / fraction : 1.5 * size;
-  values.reserve(std::max({needed, std::size_t{256}, static_cast<std::size_t>(std::min(expected, 8 * size))}));
+  const double promised = fraction > 0 ? 1.05 * size / fraction : 1.5 * size;
+  const double step = promised > 16 * size ? 8 * size : promised;
+  values.reserve(std::max({needed, std::size_t{256}, static_cast<std::size_t>(step)}));
 }
 
 }  // namespace m4n

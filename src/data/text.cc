@@ -93,7 +93,7 @@ std::optional<double> finite_number(std::string_view text) {
   return value;
 }
 
-LineReader::LineReader(Input& input) : input_(input), buffer_(std::size_t{1} << 20) {
+LineReader::LineReader(Input& input) : input_(input), buffer_(std::size_t{1} << 16) {
   refill();
   if (peek().substr(0, 3) == "\xef\xbb\xbf") begin_ = 3;
 }

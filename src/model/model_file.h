@@ -95,7 +95,7 @@ class ModelFileReader {
     std::uint64_t count = 0;
     std::span<const char> bytes;
   };
-  void read_header(std::span<const char> header, std::span<const char> payload);
+  void read_header(std::span<const char> text, std::span<const char> payload);
   Array read_entry(const nlohmann::json& entry, std::span<const char> payload, std::size_t* position) const;
   const nlohmann::json& take_field(const std::string& field);
   const Array& take_array(const std::string& name, const char* type, std::uint64_t count, Length length);

@@ -90,7 +90,7 @@ void ModelFileReader::read_header(std::span<const char> text, std::span<const ch
   }
   if (!has_exactly(header, {"arrays", "fields", "kind"}) || !header["arrays"].is_array() ||
       !header["fields"].is_object() || !header["kind"].is_string())
-    fail("its header must hold exactly the list \"arrays\", the object \"fields\" and the text \"kind\"");
+    fail("its header must hold exactly the list 'arrays', the object 'fields' and the text 'kind'");
   kind_ = header["kind"].get<std::string>();
   fields_ = std::move(header["fields"]);
 
@@ -111,7 +111,7 @@ ModelFileReader::Array ModelFileReader::read_entry(const nlohmann::json& entry, 
   if (!has_exactly(entry, {"name", "type", "count", "offset", "bytes"}) || !entry["name"].is_string() ||
       !entry["type"].is_string() || !entry["count"].is_number_unsigned() || !entry["offset"].is_number_unsigned() ||
       !entry["bytes"].is_number_unsigned())
-    fail("an entry of \"arrays\" in its header must hold exactly name, type, count, offset and bytes");
+    fail("an entry of 'arrays' in its header must hold exactly name, type, count, offset and bytes");
   Array array{
       entry["name"].get<std::string>(), entry["type"].get<std::string>(), entry["count"].get<std::uint64_t>(), {}};
   const auto size = entry["bytes"].get<std::uint64_t>();

@@ -52,18 +52,18 @@ void score_row(const Model& model, const PaddedWeights& weights, SparseRow row, 
 std::vector<double> Model::scores(const FeaturesView& features, const Context& context) const {
   return std::visit(
       [&](const auto& x) {
-        if (x.cols != d)
-          throw Error(fmt::format("the data have {} features, the model was trained on {}", x.cols, d));
+        if (x.cols != d) throw Error(fmt::format("the data have {} features, the model was trained on {}", x.cols, d));
         const PaddedWeights padded(*this);
         std::vector<double> out(x.rows * k());
-        parallel_chunks(x.rows, chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-          std::vector<double> scratch(d);
-          AlignedVector<double> v(padded.stride);
-          for (std::size_t i = first; i < last; ++i) {
-            score_row(*this, padded, x.row(i), scratch, v);
-            std::copy_n(v.begin(), k(), out.begin() + static_cast<std::ptrdiff_t>(i * k()));
-          }
-        });
+        parallel_chunks(x.rows, chunk, context.threads,
+                        [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+                          std::vector<double> scratch(d);
+                          AlignedVector<double> v(padded.stride);
+                          for (std::size_t i = first; i < last; ++i) {
+                            score_row(*this, padded, x.row(i), scratch, v);
+                            std::copy_n(v.begin(), k(), out.begin() + static_cast<std::ptrdiff_t>(i * k()));
+                          }
+                        });
         return out;
       },
       features);

@@ -109,7 +109,8 @@ std::size_t median(std::span<const double> mu, std::size_t k) {
 void project_part(std::span<const double> u, std::size_t first, std::size_t last, double mass, std::span<double> padded,
                   std::span<double> mu) {
   std::fill(padded.begin(), padded.end(), kernels::padding_score);
-  std::copy(u.begin() + static_cast<std::ptrdiff_t>(first), u.begin() + static_cast<std::ptrdiff_t>(last), padded.begin());
+  std::copy(u.begin() + static_cast<std::ptrdiff_t>(first), u.begin() + static_cast<std::ptrdiff_t>(last),
+            padded.begin());
   const double tau = kernels::threshold(padded, mass);
   double sum = 0;
   for (std::size_t j = first; j < last; ++j) sum += mu[j] = std::max(u[j] - tau, 0.0);

@@ -15,11 +15,12 @@
 namespace m4n {
 
 namespace {
-constexpr double price_tolerance = 1e-12;        // optimality, relative to the range of the costs
-constexpr double feasibility_tolerance = 1e-13;  // slack and mass may be that much below zero
-constexpr double warm_tolerance = 1e-10;         // a warm basis is trusted up to here
-constexpr double pivot_tolerance = 1e-11;        // a smaller coefficient does not block
-constexpr double accepted_gap = 1e-11;           // a larger gap is not accepted before the last attempt
+constexpr double price_tolerance = 1e-12;         // optimality, relative to the range of the costs
+constexpr double feasibility_tolerance = 1e-13;   // slack and mass may be that much below zero
+constexpr double warm_tolerance = 1e-10;          // a warm basis is trusted up to here
+constexpr double pivot_tolerance = 1e-11;         // a smaller coefficient does not block ...
+constexpr double careful_pivot_tolerance = 1e-8;  // ... nor one that may be nothing but rounding in a large inverse
+constexpr double accepted_gap = 1e-11;            // a larger gap is not accepted before the last attempt
 constexpr int stalls_before_bland = 12;
 }  // namespace
 
@@ -111,37 +112,28 @@ void MatrixGame::price(Care care, Workspace& ws) const {
   padded_.add_transposed(ws.basis.rows(), {ws.weight.data() + 1, m}, ws.scores, ws.reduced);
 }
 
+// The largest violation, or under Bland's rule the first: classes by number, then rows by number.
 MatrixGame::Entering MatrixGame::choose_entering(bool bland, const Workspace& ws) const {
   const std::size_t k = padded_.k(), m = ws.basis.size();
-  const double theta = ws.weight[0];
+  const double theta = ws.weight[0], unit = padded_.range();
   Entering entering;
-  double worst = price_tolerance * padded_.range();
+  std::size_t first = 2 * k;
+  double worst = price_tolerance * unit;
+  const auto consider = [&](bool is_class, std::size_t index, std::size_t number, double violation) {
+    if (bland && number > first) return;
+    entering = {true, is_class, index};
+    first = number;
+    if (!bland) worst = violation;
+  };
   // The classes of S have reduced cost zero; rounding must not let them in again.
   const auto is_basic = [&](std::size_t j) {
     const auto support = ws.basis.support();
     return std::find(support.begin(), support.end(), j) != support.end();
   };
-  if (bland) {
-    for (std::size_t j = 0; j < k; ++j)
-      if (ws.reduced[j] - theta > worst && !is_basic(j)) return {true, true, j};
-    for (std::size_t p = 1; p <= m; ++p)
-      if (-ws.weight[p] * padded_.range() > worst &&
-          (!entering.found || ws.basis.row(p) < ws.basis.row(entering.index)))
-        entering = {true, false, p};
-    return entering;
-  }
-  for (std::size_t j = 0; j < k; ++j) {
-    if (ws.reduced[j] - theta > worst && !is_basic(j)) {
-      worst = ws.reduced[j] - theta;
-      entering = {true, true, j};
-    }
-  }
-  for (std::size_t p = 1; p <= m; ++p) {
-    if (-ws.weight[p] * padded_.range() > worst) {
-      worst = -ws.weight[p] * padded_.range();
-      entering = {true, false, p};
-    }
-  }
+  for (std::size_t j = 0; j < k; ++j)
+    if (ws.reduced[j] - theta > worst && !is_basic(j)) consider(true, j, j, ws.reduced[j] - theta);
+  for (std::size_t p = 1; p <= m; ++p)
+    if (-ws.weight[p] * unit > worst) consider(false, p, k + ws.basis.row(p), -ws.weight[p] * unit);
   return entering;
 }
 
@@ -173,7 +165,7 @@ void MatrixGame::compute_rates(const Entering& entering, Workspace& ws) const {
 
 // Ratio test in two passes: the longest step that keeps everything above -tolerance, then, among what blocks within
 // that step, the largest coefficient (or the first of all under Bland's rule).
-MatrixGame::Leaving MatrixGame::choose_leaving(bool bland, const Workspace& ws) const {
+MatrixGame::Leaving MatrixGame::choose_leaving(Care care, bool bland, const Workspace& ws) const {
   const std::size_t k = padded_.k(), m = ws.basis.size();
   const double unit = padded_.range();
   double longest = std::numeric_limits<double>::infinity();
@@ -183,7 +175,7 @@ MatrixGame::Leaving MatrixGame::choose_leaving(bool bland, const Workspace& ws) 
   // An entering class moves mass, an entering slack moves mass per unit of cost: compare coefficients by their largest.
   double fastest = 0;
   for (std::size_t i = 1; i <= m; ++i) fastest = std::max(fastest, std::abs(ws.mass[i]));
-  const double least = pivot_tolerance * fastest;
+  const double least = (care == Care::careful ? careful_pivot_tolerance : pivot_tolerance) * fastest;
   for (std::size_t i = 1; i <= m; ++i)
     if (-ws.mass[i] > least) shorten(ws.basis.mass(i), -ws.mass[i], feasibility_tolerance);
   for (std::size_t y = 0; y < k; ++y)
@@ -191,25 +183,18 @@ MatrixGame::Leaving MatrixGame::choose_leaving(bool bland, const Workspace& ws) 
 
   Leaving leaving;
   double strongest = 0;
-  const auto consider = [&](bool is_class, std::size_t index, double value, double speed, double strength) {
-    if (value > longest * speed || (bland ? leaving.found : strength <= strongest)) return;
+  std::size_t first = 2 * k;
+  const auto consider = [&](bool is_class, std::size_t index, std::size_t number, double value, double speed,
+                            double strength) {
+    if (value > longest * speed || (bland ? number > first : strength <= strongest)) return;
     strongest = strength;
+    first = number;
     leaving = {true, is_class, index, std::max(value, 0.0) / speed};
   };
-  if (bland) {  // the order of the variables is that of choose_entering: classes by number, then rows by number
-    std::size_t first = 0;
-    for (std::size_t i = 1; i <= m; ++i) {
-      if (-ws.mass[i] > least && ws.basis.mass(i) <= longest * -ws.mass[i] &&
-          (first == 0 || ws.basis.support(i) < ws.basis.support(first)))
-        first = i;
-    }
-    if (first != 0) return {true, true, first, std::max(ws.basis.mass(first), 0.0) / -ws.mass[first]};
-  } else {
-    for (std::size_t i = 1; i <= m; ++i)
-      if (-ws.mass[i] > least) consider(true, i, ws.basis.mass(i), -ws.mass[i], -ws.mass[i]);
-  }
+  for (std::size_t i = 1; i <= m; ++i)
+    if (-ws.mass[i] > least) consider(true, i, ws.basis.support(i), ws.basis.mass(i), -ws.mass[i], -ws.mass[i]);
   for (std::size_t y = 0; y < k; ++y)
-    if (-ws.rate[y] > least * unit) consider(false, y, ws.slack[y], -ws.rate[y], -ws.rate[y] / unit);
+    if (-ws.rate[y] > least * unit) consider(false, y, k + y, ws.slack[y], -ws.rate[y], -ws.rate[y] / unit);
   return leaving;
 }
 
@@ -251,7 +236,7 @@ void MatrixGame::optimise(Care care, Workspace& ws) const {
     const Entering entering = choose_entering(bland, ws);
     if (!entering.found) return;
     compute_rates(entering, ws);
-    const Leaving leaving = choose_leaving(bland, ws);
+    const Leaving leaving = choose_leaving(care, bland, ws);
     if (!leaving.found) return;  // only rounding can do this: the set of feasible mu is bounded
     stalls = leaving.step > 0 ? 0 : stalls + 1;
     pivot(entering, leaving, ws);
@@ -302,7 +287,7 @@ Bounds MatrixGame::solve(std::span<const double> v, std::span<double> mu, std::s
   const auto certified = [&] { return bounds.upper - bounds.lower <= accepted_gap * padded_.range(); };
   // Rounding has spoilt the basis: pivot on from a fresh inverse, and if that fails start again with every care. The
   // best mu and the best nu of all attempts are kept.
-  for (const Care care : {Care::refined, Care::careful}) {
+  for (const Care care : {Care::refined, Care::refined, Care::careful}) {
     if (certified()) break;
     const bool restart = care == Care::careful || !ws.basis.invert(*cost_);
     if (!restart) compute_slack(ws);

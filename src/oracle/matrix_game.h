@@ -62,7 +62,7 @@ class MatrixGame {
   void price(Care care, Workspace& ws) const;
   Entering choose_entering(bool bland, const Workspace& ws) const;
   void compute_rates(const Entering& entering, Workspace& ws) const;
-  Leaving choose_leaving(bool bland, const Workspace& ws) const;
+  Leaving choose_leaving(Care care, bool bland, const Workspace& ws) const;
   void pivot(const Entering& entering, const Leaving& leaving, Workspace& ws) const;
   void optimise(Care care, Workspace& ws) const;
   Bounds certify(std::span<const double> v, double top, std::span<double> mu, std::span<double> nu,

@@ -19,9 +19,12 @@ constexpr double independence_tolerance = 5e-13;  // smaller, so that a row that
 constexpr double price_tolerance = 1e-12;         // optimality, relative to the range of the costs
 constexpr double rounding = 2e-15;                // of the pull, relative to its largest term
 constexpr double unit_rounding = 2.3e-16;         // of mu
-constexpr int stalls_before_bland = 3;
+constexpr double hair_width = 1e-13;              // of the lift that breaks ties, relative to the range of the costs
+constexpr double shortest_move = 1e-11;           // a shorter one only exchanges constraints
+constexpr int stalls_before_loosening = 20;
 
 double dot(const double* a, const double* b, std::size_t n) {
+  if (n >= 16) return kernels::dot({a, n}, {b, n});
   double sum = 0;
   for (std::size_t i = 0; i < n; ++i) sum += a[i] * b[i];
   return sum;
@@ -167,15 +170,29 @@ double MatrixProx::face_direction(std::span<const double> v, double c, std::span
   return noise;
 }
 
-// How far mu can go along d (at most 1), and what stops it. Also sets rate = A d.
-MatrixProx::Block MatrixProx::first_block(std::span<const double> mu, bool bland, Workspace& ws) const {
+// Where many rows meet t at once, zero-length steps could exchange them for ever. Lifting those that are not in Y by
+// different hairs breaks the ties: the next steps have some length and the objective grows.
+void MatrixProx::loosen(Workspace& ws) const {
+  const double hair = hair_width * padded_.range();
+  const double level = ws.risk[ws.rows[0]];
+  double fraction = 0;
+  for (std::size_t y = 0; y < padded_.k(); ++y) {
+    fraction += 0.6180339887498949;  // the multiples of the golden ratio are spread evenly over [0, 1)
+    if (fraction >= 1) fraction -= 1;
+    if (ws.in_rows[y] == 0 && ws.risk[y] < level + hair) ws.risk[y] = level + hair * (1 + fraction);
+  }
+}
+
+// How far mu can go along d (at most 1), and what stops it; of several, the one approached fastest. Also sets
+// rate = A d.
+MatrixProx::Block MatrixProx::first_block(std::span<const double> mu, Workspace& ws) const {
   const std::size_t k = padded_.k(), n = ws.support.size();
   Block block;
   double strongest = 0;
   const auto consider = [&](Block::Kind kind, std::size_t index, double room, double speed) {
     if (room > block.length * speed) return;
     const double length = std::max(room, 0.0) / speed;
-    if (length == block.length && (bland ? block.kind != Block::Kind::none : speed <= strongest)) return;
+    if (length == block.length && speed <= strongest) return;
     strongest = speed;
     block = {kind, index, length};
   };
@@ -204,7 +221,6 @@ MatrixProx::Violation MatrixProx::worst_violation(std::span<const double> v, dou
   for (const std::uint32_t j : ws.support) theta += ws.gain[j];
   theta /= static_cast<double>(ws.support.size());
 
-  const bool bland = stalls > stalls_before_bland;
   const double unit = padded_.range();
   // The longer nothing moves, the larger the gain must be that is worth another zero-length step.
   const double tolerance = (price_tolerance * unit + 4 * noise) * (1 + stalls);
@@ -213,18 +229,15 @@ MatrixProx::Violation MatrixProx::worst_violation(std::span<const double> v, dou
   for (std::size_t j = 0; j < k; ++j) {
     if (ws.in_support[j] != 0 || ws.gain[j] - theta <= most) continue;
     worst = {Violation::Kind::of_class, j};
-    if (bland) return worst;
     most = ws.gain[j] - theta;
   }
-  std::size_t first = k;
   for (std::size_t p = 0; p < m; ++p) {
     // Rounding in a multiplier is that of the pull over the length of the row's own normal.
     const double own = m > 1 ? ws.factor[std::max<std::size_t>(p, 1) * (k + 1)] : unit;
     const double excess = -ws.multiplier[p] * unit - noise * unit / own;
-    if (excess <= most || (bland && ws.rows[p] > first)) continue;
+    if (excess <= most) continue;
     worst = {Violation::Kind::of_row, p};
-    first = ws.rows[p];
-    if (!bland) most = excess;
+    most = excess;
   }
   return worst;
 }
@@ -253,7 +266,7 @@ bool MatrixProx::step(std::span<const double> v, double c, std::span<double> mu,
   ws.multiplier.assign(ws.rows.size(), 1.0);
   bool optimal = false;
   int moves = 0, stalls = 0;
-  const int most_stalls = 20 + 4 * static_cast<int>(padded_.k());
+  const int most_stalls = 40 + 4 * static_cast<int>(padded_.k());
   while (!optimal && moves < max_solves && stalls < most_stalls) {
     orthogonalise(ws);
     const double noise = face_direction(v, c, mu, ws);
@@ -261,14 +274,15 @@ bool MatrixProx::step(std::span<const double> v, double c, std::span<double> mu,
     for (const double d : ws.direction) largest = std::max(largest, std::abs(d));
     Block block;
     if (largest > 0) {
-      block = first_block(mu, stalls > stalls_before_bland, ws);
+      if (stalls > stalls_before_loosening) loosen(ws);
+      block = first_block(mu, ws);
       for (std::size_t i = 0; i < ws.support.size(); ++i) {
         double& x = mu[ws.support[i]];
         x = std::max(x + block.length * ws.direction[i], 0.0);
       }
       for (std::size_t y = 0; y < padded_.k(); ++y) ws.risk[y] += block.length * ws.rate[y];
     }
-    if (block.length * largest > unit_rounding) {
+    if (block.length * largest > shortest_move) {
       ++moves;
       stalls = 0;
     } else {

@@ -62,7 +62,8 @@ class MatrixProx {
   void start(std::span<const double> mu, std::span<const std::uint8_t> state, Workspace& ws) const;
   void orthogonalise(Workspace& ws) const;
   double face_direction(std::span<const double> v, double c, std::span<const double> mu, Workspace& ws) const;
-  Block first_block(std::span<const double> mu, bool bland, Workspace& ws) const;
+  void loosen(Workspace& ws) const;
+  Block first_block(std::span<const double> mu, Workspace& ws) const;
   Violation worst_violation(std::span<const double> v, double c, std::span<const double> mu, double noise, int stalls,
                             Workspace& ws) const;
   void finish(std::span<double> mu, std::span<double> nu, std::span<std::uint8_t> state, const Workspace& ws) const;

@@ -43,6 +43,7 @@ std::string train_json(const TrainReport& report, const std::string& model_path)
                  {"lambda", report.lambda},
                  {"smoothing", report.smoothing},
                  {"solver", report.solver},
+                 {"decode", report.decode},
                  {"seed", report.seed},
                  {"epochs", report.epochs},
                  {"seconds", report.seconds},

@@ -2,10 +2,8 @@
 #include "report/text_report.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,8 +37,10 @@ std::string surrogate_text(const std::string& name, double smoothing) {
 template <class Entry>
 std::string abridged(const std::vector<Entry>& list) {
   constexpr std::size_t most = 30;
-  const std::span<const Entry> shown(list.data(), std::min(list.size(), most));
-  return fmt::format("{}{}", fmt::join(shown, ", "), list.size() > most ? ", ..." : "");
+  std::string text;
+  for (std::size_t i = 0; i < std::min(list.size(), most); ++i) text += fmt::format("{}{}", i > 0 ? ", " : "", list[i]);
+  if (list.size() > most) text += ", ...";
+  return text;
 }
 
 std::string confusion_text(const Evaluation& evaluation, const std::vector<std::string>& classes) {
@@ -68,7 +68,7 @@ std::string confusion_text(const Evaluation& evaluation, const std::vector<std::
 std::string train_text(const TrainReport& report) {
   Lines lines = {
       {"task", fmt::format("{}, loss {}", report.task, report.loss)},
-      {"surrogate", surrogate_text(report.surrogate, report.smoothing)},
+      {"surrogate", surrogate_text(report.surrogate, report.smoothing) + ", decoded by " + report.decode},
       {"data", fmt::format("{} examples, {} features ({}), {} classes", report.n, report.d, report.features, report.k)},
       {"lambda", rounded(report.lambda)},
       {"solver", fmt::format("{}, {} epochs, {} oracle calls, {:.3g} s ({:.3g} s in all)", report.solver, report.epochs,
@@ -108,7 +108,7 @@ std::string eval_text(const Evaluation& evaluation, const Model& model) {
   std::string text = aligned(lines);
   const std::size_t k = model.k();
   if (k <= most_classes && evaluation.confusion.size() == k * k)
-    text += "\n" + confusion_text(evaluation, model.classes);
+    text += fmt::format("\n{}", confusion_text(evaluation, model.classes));
   return text;
 }
 

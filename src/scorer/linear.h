@@ -82,7 +82,8 @@ class LinearScorer {
     std::vector<double> out;
     out.reserve(w_.size() / stride_ * k_);
     for (std::size_t j = 0; j < w_.size(); j += stride_)
-      out.insert(out.end(), w_.begin() + static_cast<std::ptrdiff_t>(j), w_.begin() + static_cast<std::ptrdiff_t>(j + k_));
+      out.insert(out.end(), w_.begin() + static_cast<std::ptrdiff_t>(j),
+                 w_.begin() + static_cast<std::ptrdiff_t>(j + k_));
     return out;
   }
   void set_weights(std::span<const double> weights) {

@@ -1,5 +1,6 @@
-// The certificate: P(w) from above and D(mu) at the weights w = w(mu) that the scorer holds. It costs one pass of scores
-// and oracles. Sums run over fixed chunks in a fixed order, so that the digits do not depend on the number of threads.
+// The certificate: P(w) from above and D(mu) at the weights w = w(mu) that the scorer holds. It costs one pass of
+// scores and oracles. Sums run over fixed chunks in a fixed order, so that the digits do not depend on the number of
+// threads.
 #pragma once
 #include <vector>
 
@@ -53,8 +54,8 @@ Certificate certify(const Problem<Scorer>& problem, const S& surrogate, DualPoin
       problem.scorer->scores(i, v);
       dual.load(i, mu);
       const LabelView y = problem.y(i);
-      local.primal += problem.weight[i] * (surrogate.conjugate(v, y, dual.state_of(i), workspace) -
-                                           surrogate.space().score(v, y));
+      local.primal +=
+          problem.weight[i] * (surrogate.conjugate(v, y, dual.state_of(i), workspace) - surrogate.space().score(v, y));
       local.dual += problem.weight[i] * surrogate.neg_omega(mu, y, workspace);
     }
     sums[c] = local;

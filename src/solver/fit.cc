@@ -1,5 +1,5 @@
-// fit(): checks, transforms, the choice of loss and solver, and the model that comes out. The order is that of the data:
-// labels and weights, cost matrix, features, weights w, decoding.
+// fit(): checks, transforms, the choice of loss and solver, and the model that comes out. The order is that of the
+// data: labels and weights, cost matrix, features, weights w, decoding.
 #include "m4n/fit.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,8 @@ void check(const Dataset& data) {
   const std::size_t n = data.examples();
   if (n == 0) throw Error("there are no examples to learn from");
   if (rows(data.x) != n || data.label.size() != n)
-    throw Error(fmt::format("{} rows of features and {} labels do not belong together", rows(data.x), data.label.size()));
+    throw Error(
+        fmt::format("{} rows of features and {} labels do not belong together", rows(data.x), data.label.size()));
   if (data.class_names.size() < 2)
     throw Error(fmt::format("only {} class in the data; learning needs at least two", data.class_names.size()));
   for (std::size_t i = 0; i < n; ++i)
@@ -32,7 +33,8 @@ void check(const Dataset& data) {
     throw Error(fmt::format("{} weights for {} examples", data.weight.size(), n));
   for (std::size_t i = 0; i < data.weight.size(); ++i)
     if (!(data.weight[i] > 0) || !std::isfinite(data.weight[i]))
-      throw Error(fmt::format("example {} has the weight {}; weights must be positive and finite", i + 1, data.weight[i]));
+      throw Error(
+          fmt::format("example {} has the weight {}; weights must be positive and finite", i + 1, data.weight[i]));
 }
 
 // p_i: example weights times class weights, summing to 1.
@@ -46,6 +48,15 @@ std::vector<double> shares(const Dataset& data, const std::string& class_weight)
   for (const double x : p) total += x;
   for (double& x : p) x /= total;
   return p;
+}
+
+CostMatrix chosen_cost(const TrainOptions& options, Task task, const std::vector<std::string>& classes) {
+  if (!options.cost.empty() && !options.loss.empty())
+    throw UsageError(fmt::format("both a cost matrix and the loss {} are given; give one of them", options.loss));
+  if (!options.cost.empty())
+    return CostMatrix::from_values(options.cost, classes.size(), "matrix", classes, "the cost matrix");
+  const std::string usual = task == Task::ordinal ? "absolute" : "zero-one";
+  return CostMatrix::parse(options.loss.empty() ? usual : options.loss, classes);
 }
 
 Solution solve(const SolveRequest& request) {
@@ -74,8 +85,7 @@ FitResult fit(Dataset data, const TrainOptions& requested, const Context& contex
   FitResult out;
   Model& model = out.model;
   model.task = options.task.value_or(Task::multiclass);
-  const std::string loss = !options.loss.empty() ? options.loss : model.task == Task::ordinal ? "absolute" : "zero-one";
-  const CostMatrix cost = CostMatrix::parse(loss, data.class_names);
+  const CostMatrix cost = chosen_cost(options, model.task, data.class_names);
   const std::vector<double> p = shares(data, options.class_weight);
 
   model.sparse = std::holds_alternative<SparseMatrix>(data.x);
@@ -87,8 +97,7 @@ FitResult fit(Dataset data, const TrainOptions& requested, const Context& contex
 
   model.n = data.examples();
   model.lambda = options.lambda.value_or(1 / static_cast<double>(model.n));
-  Solution solution =
-      solve({view(data.x), options.bias, data.label, p, &cost, model.lambda, &options, &context});
+  Solution solution = solve({view(data.x), options.bias, data.label, p, &cost, model.lambda, &options, &context});
 
   model.surrogate = options.surrogate;
   model.smoothing = options.smoothing;
@@ -127,6 +136,7 @@ FitResult fit(Dataset data, const TrainOptions& requested, const Context& contex
   r.loss = model.loss_name;
   r.features = "linear";
   r.solver = model.solver;
+  r.decode = to_string(model.decode);
   r.n = model.n;
   r.d = model.d;
   r.k = model.k();

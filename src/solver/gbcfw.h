@@ -3,9 +3,9 @@
 //   for t = 0, 1, ..: pick i at random; mu_hat = argmax(v_i); mu_i += step (mu_hat - mu_i)
 //   step = 2n/(t + 2n)  (paper), or the line search of frank_wolfe_step.h
 //
-// Averaging (w_bar = (1 - r) w_bar + r w, r = 2/(t+2)) weighs the iterate after step t by t + 1. It is kept in the dual,
-// lazily: mu_i only changes when i is picked, so its weighted sum is brought up to date then. The certificate is that of
-// the averaged point: w_bar = w(mu_bar).
+// Averaging (w_bar = (1 - r) w_bar + r w, r = 2/(t+2)) weighs the iterate after step t by t + 1. It is kept in the
+// dual, lazily: mu_i only changes when i is picked, so its weighted sum is brought up to date then. The certificate is
+// that of the averaged point: w_bar = w(mu_bar).
 #pragma once
 #include "core/rng.h"
 #include "solver/certificate.h"

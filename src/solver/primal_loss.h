@@ -2,8 +2,8 @@
 //
 //   P(w) = sum_i p_i S(w^T Phi(x_i), y_i) + lambda/2 |w|^2.
 //
-// P is lambda-strongly convex, so D = P - |grad P|^2 / (2 lambda) is a lower bound of its minimum: it is the Fenchel dual
-// at mu_i = grad Omega*(v_i). That makes a certificate of any w.
+// P is lambda-strongly convex, so D = P - |grad P|^2 / (2 lambda) is a lower bound of its minimum: it is the Fenchel
+// dual at mu_i = grad Omega*(v_i). That makes a certificate of any w.
 #pragma once
 #include <span>
 #include <vector>

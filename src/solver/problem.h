@@ -24,7 +24,7 @@ struct Problem {
   Scorer* scorer;                       // holds w
   std::span<const std::int32_t> label;  // of all examples, cut by `labels`
   Groups labels;
-  std::span<const double> weight;       // p_i
+  std::span<const double> weight;  // p_i
   double lambda;
 
   std::size_t examples() const { return scorer->examples(); }
@@ -88,9 +88,7 @@ class Watch {
   Watch(const Context& context, const SolverOptions& options)
       : context_(&context), options_(&options), start_(std::chrono::steady_clock::now()) {}
 
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
   // `work`: the arithmetic since the last question, in multiply-adds.
   bool stopped(std::size_t work) {
     if (stopped_ || (pending_ += work) < question_interval) return stopped_;

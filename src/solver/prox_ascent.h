@@ -19,9 +19,9 @@ namespace m4n {
 template <class Scorer, ProxSurrogate S>
 SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual,
                         const SolverOptions& options, const Context& context) {
-  constexpr double still = 1e-12;       // a block that moves less than this has not moved
+  constexpr double still = 1e-12;  // a block that moves less than this has not moved
   constexpr unsigned most_patience = 6;
-  constexpr double flat = 1e-10;        // curvature, relative to the costs, below which a block is linear
+  constexpr double flat = 1e-10;  // curvature, relative to the costs, below which a block is linear
 
   Watch watch(context, options);
   SolveResult result;

@@ -1,10 +1,10 @@
-// The quadratic surrogate (QS): S(v, y) = |v + A phi(y)|^2, ridge regression of the scores onto -A phi(y). Its minimiser
-// solves H w = b with
+// The quadratic surrogate (QS): S(v, y) = |v + A phi(y)|^2, ridge regression of the scores onto -A phi(y). Its
+// minimiser solves H w = b with
 //
 //   H = 2 sum_i p_i Phi_i Phi_i^T + lambda I,     b = -2 sum_i p_i Phi_i (A phi(y_i))^T,
 //
-// by a Cholesky factorisation while H is small enough to hold (O(n d^2 + d^3)), by conjugate gradients on all classes at
-// once beyond that (O(non-zeros x k) an iteration). The certificate is that of primal_loss.h.
+// by a Cholesky factorisation while H is small enough to hold (O(n d^2 + d^3)), by conjugate gradients on all classes
+// at once beyond that (O(non-zeros x k) an iteration). The certificate is that of primal_loss.h.
 //
 // 0-1 is written with A = -I (the paper's choice, a = 1), so that v regresses onto phi(y) itself.
 #pragma once
@@ -75,7 +75,8 @@ SolveResult quadratic_direct(const Problem<Scorer>& problem, Loss& loss, const V
     result.certificate.converged = result.certificate.relative_gap() <= options.tol;
     if (step == 2) break;
     ++result.epochs;
-    Eigen::Map<Rows>(w.data(), features, stride) -= factor.solve(Eigen::Map<const Rows>(gradient.data(), features, stride));
+    Eigen::Map<Rows>(w.data(), features, stride) -=
+        factor.solve(Eigen::Map<const Rows>(gradient.data(), features, stride));
   }
   watch.report(result.epochs, result.certificate);
   result.seconds = watch.seconds();

@@ -11,8 +11,8 @@
 namespace m4n {
 namespace {
 
-constexpr int stage_epochs = 30;         // between two judgements of the pace
-constexpr double patient_epochs = 150;   // block ascent may need at most that many more
+constexpr int stage_epochs = 30;        // between two judgements of the pace
+constexpr double patient_epochs = 150;  // block ascent may need at most that many more
 
 template <class Scorer>
 SolveResult with_fallback(const Problem<Scorer>& problem, const Crf& crf, const SolveRequest& request) {

@@ -17,9 +17,9 @@ using LabelView = std::span<const std::int32_t>;
 // What solvers ask of an output space.
 template <class S>
 concept OutputSpace = requires(const S s, LabelView y, std::span<double> mu, std::span<const double> v) {
-  { s.embed(y, mu) };                                            // mu = phi(y)
-  { s.score(v, y) } -> std::convertible_to<double>;              // v . phi(y)
-  { s.marginals(v, mu) } -> std::convertible_to<double>;         // mu = gradient of log sum_y exp(v . phi(y))
+  {s.embed(y, mu)};                                       // mu = phi(y)
+  { s.score(v, y) } -> std::convertible_to<double>;       // v . phi(y)
+  { s.marginals(v, mu) } -> std::convertible_to<double>;  // mu = gradient of log sum_y exp(v . phi(y))
 };
 
 class Simplex {
@@ -37,7 +37,8 @@ class Simplex {
   double score(std::span<const double> v, LabelView y) const { return v[static_cast<std::size_t>(y[0])]; }
   // argmax_y v . phi(y); the first of several.
   std::int32_t decode(std::span<const double> v) const {
-    return static_cast<std::int32_t>(std::max_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(k_)) - v.begin());
+    return static_cast<std::int32_t>(std::max_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(k_)) -
+                                     v.begin());
   }
   // mu = gradient of log sum_y exp(theta . phi(y)); returns that logarithm.
   double marginals(std::span<const double> theta, std::span<double> mu) const { return kernels::softmax(theta, mu); }

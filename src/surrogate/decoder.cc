@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "loss/simplex_loss.h"
 #include "m4n/error.h"
-#include "surrogate/smoothed.h"
+#include "oracle/matrix_prox.h"
+#include "surrogate/maxmin.h"
 
 namespace m4n {
 namespace {
@@ -17,6 +19,15 @@ class Argmax final : public ScoreDecoder {
   Simplex space_;
 };
 
+// The most likely answer of the min player; of several, the one with the best score.
+std::int32_t most_likely(std::span<const double> nu, std::span<const double> v, std::size_t k) {
+  constexpr double tie = 1e-9;
+  std::size_t best = 0;
+  for (std::size_t j = 1; j < k; ++j)
+    if (nu[j] > nu[best] + tie || (nu[j] > nu[best] - tie && v[j] > v[best])) best = j;
+  return static_cast<std::int32_t>(best);
+}
+
 template <class MaxMin>
 class Adversary final : public ScoreDecoder {
  public:
@@ -24,60 +35,66 @@ class Adversary final : public ScoreDecoder {
       : maxmin_(std::move(maxmin)), workspace_(maxmin_.workspace()), nu_(maxmin_.space().padded_parts()) {}
   std::int32_t decode(std::span<const double> v) override {
     maxmin_.adversary(v, nu_, workspace_);
-    // Of several equally likely answers, the one with the best score.
-    std::size_t best = 0;
-    for (std::size_t j = 1; j < maxmin_.space().parts(); ++j)
-      if (nu_[j] > nu_[best] + tie || (nu_[j] > nu_[best] - tie && v[j] > v[best])) best = j;
-    return static_cast<std::int32_t>(best);
+    return most_likely(nu_, v, maxmin_.space().parts());
   }
 
  private:
-  static constexpr double tie = 1e-9;
   MaxMin maxmin_;
   typename MaxMin::Workspace workspace_;
   AlignedVector<double> nu_;
 };
 
-// `Distribution`: v -> mu.
-template <class Distribution>
-class Expected final : public ScoreDecoder {
+// argmin_y (A softmax(v))_y
+class ExpectedCost final : public ScoreDecoder {
  public:
-  Expected(const CostMatrix& cost, Distribution distribution)
-      : loss_(cost), distribution_(std::move(distribution)), mu_(kernels::padded(cost.k())), risk_(mu_.size()) {}
+  explicit ExpectedCost(const CostMatrix& cost) : loss_(cost), mu_(kernels::padded(cost.k())), risk_(mu_.size()) {}
   std::int32_t decode(std::span<const double> v) override {
-    distribution_(v, std::span<double>(mu_));
+    kernels::softmax(v, mu_);
     loss_.apply(mu_, risk_);
-    return static_cast<std::int32_t>(std::min_element(risk_.begin(), risk_.begin() + static_cast<std::ptrdiff_t>(loss_.k())) -
-                                     risk_.begin());
+    const auto end = risk_.begin() + static_cast<std::ptrdiff_t>(loss_.k());
+    return static_cast<std::int32_t>(std::min_element(risk_.begin(), end) - risk_.begin());
   }
 
  private:
   SimplexLoss loss_;
-  Distribution distribution_;
   AlignedVector<double> mu_, risk_;
 };
 
-template <class MaxMin>
-std::unique_ptr<ScoreDecoder> expected_smoothed(const CostMatrix& cost, MaxMin maxmin, double smoothing) {
-  Smoothed smoothed(std::move(maxmin), smoothing * cost.mean_off_diagonal());
-  auto distribution = [smoothed, workspace = smoothed.workspace(), state = std::vector<std::uint8_t>(smoothed.state_size())](
-                          std::span<const double> v, std::span<double> mu) mutable {
-    std::fill(state.begin(), state.end(), std::uint8_t{0});
-    smoothed.argmax(v, {}, mu, state, workspace);
-  };
-  return std::make_unique<Expected<decltype(distribution)>>(cost, std::move(distribution));
-}
+// The smoothed maximiser mu(v) often sits on a kink of h, where several predictions share the least expected cost. The
+// min player's strategy nu is positive only on those, so its most likely answer is the one among them.
+class SmoothedExpectedCost final : public ScoreDecoder {
+ public:
+  SmoothedExpectedCost(const CostMatrix& cost, double g)
+      : prox_(cost), workspace_(cost.k()), g_(g), shifted_(cost.k()), mu_(cost.k()), nu_(cost.k()), state_(cost.k()) {}
+  std::int32_t decode(std::span<const double> v) override {
+    const std::size_t k = mu_.size();
+    const double uniform = 1 / static_cast<double>(k);
+    for (std::size_t j = 0; j < k; ++j) {
+      mu_[j] = uniform;
+      shifted_[j] = v[j] - g_ * uniform;
+      state_[j] = 0;
+    }
+    prox_.step(shifted_, g_, mu_, nu_, state_, all_solves, workspace_);
+    return most_likely(nu_, v, k);
+  }
 
-// make(maxmin) for the max-min surrogate of this cost.
-template <class Make>
-std::unique_ptr<ScoreDecoder> for_cost(const CostMatrix& cost, Make make) {
+ private:
+  static constexpr int all_solves = 10'000;
+  MatrixProx prox_;
+  MatrixProx::Workspace workspace_;
+  double g_;
+  std::vector<double> shifted_, mu_, nu_;
+  std::vector<std::uint8_t> state_;
+};
+
+std::unique_ptr<ScoreDecoder> make_adversary(const CostMatrix& cost) {
   switch (cost.kind()) {
     case LossKind::zero_one:
-      return make(ZeroOneMaxMin(cost));
+      return std::make_unique<Adversary<ZeroOneMaxMin>>(ZeroOneMaxMin(cost));
     case LossKind::absolute:
-      return make(AbsoluteMaxMin(cost));
+      return std::make_unique<Adversary<AbsoluteMaxMin>>(AbsoluteMaxMin(cost));
     default:
-      return make(MatrixMaxMin(cost, 10'000));
+      return std::make_unique<Adversary<MatrixMaxMin>>(MatrixMaxMin(cost));
   }
 }
 
@@ -91,16 +108,11 @@ Decoder default_decoder(SurrogateKind surrogate, double smoothing, const CostMat
 std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder decode, double smoothing,
                                            const CostMatrix& cost) {
   if (decode == Decoder::automatic) decode = default_decoder(surrogate, smoothing, cost);
-  if (decode == Decoder::adversary && surrogate == SurrogateKind::m4n)
-    return for_cost(cost, [](auto maxmin) -> std::unique_ptr<ScoreDecoder> {
-      return std::make_unique<Adversary<decltype(maxmin)>>(std::move(maxmin));
-    });
-  if (decode == Decoder::expected && surrogate == SurrogateKind::crf) {
-    auto softmax = [](std::span<const double> v, std::span<double> mu) { kernels::softmax(v, mu); };
-    return std::make_unique<Expected<decltype(softmax)>>(cost, softmax);
-  }
-  if (decode == Decoder::expected && surrogate == SurrogateKind::m4n && smoothing > 0)
-    return for_cost(cost, [&](auto maxmin) { return expected_smoothed(cost, std::move(maxmin), smoothing); });
+  const bool smoothed = surrogate == SurrogateKind::m4n && smoothing > 0;
+  if (decode == Decoder::adversary && surrogate == SurrogateKind::m4n) return make_adversary(cost);
+  if (decode == Decoder::expected && surrogate == SurrogateKind::crf) return std::make_unique<ExpectedCost>(cost);
+  if (decode == Decoder::expected && smoothed)
+    return std::make_unique<SmoothedExpectedCost>(cost, smoothing * cost.mean_off_diagonal());
   // QS: v itself estimates minus the expected costs.
   if (decode == Decoder::argmax || (decode == Decoder::expected && surrogate == SurrogateKind::qs))
     return std::make_unique<Argmax>(cost.k());

@@ -3,7 +3,7 @@
 //   argmax     argmax_y v_y. The paper's rule; for QS, whose v estimates minus the expected costs, it is the best one.
 //   adversary  argmax_y nu_y, nu the min player's optimal strategy of the game at v. For M4N with asymmetric costs.
 //   expected   argmin_y (A mu)_y with mu the surrogate's distribution at v: softmax for CRF, the maximiser of the
-//              smoothed max-min problem for smoothed M4N.
+//              smoothed max-min problem for smoothed M4N (of several best ones, the min player's most likely).
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -125,13 +125,15 @@ class MatrixMaxMin {
   double smoothed_bound(ScoreView v, double g, double value, Workspace& ws) const {
     const std::size_t k = space_.parts();
     loss_.apply_transposed(ws.nu, ws.risk);
-    for (std::size_t j = 0; j < ws.risk.size(); ++j) ws.risk[j] = j < k ? (v[j] + ws.risk[j]) / g : kernels::padding_score;
+    for (std::size_t j = 0; j < ws.risk.size(); ++j)
+      ws.risk[j] = j < k ? (v[j] + ws.risk[j]) / g : kernels::padding_score;
     kernels::project_simplex(ws.risk, ws.mu);
     return std::max(value, g * (kernels::dot(ws.risk, ws.mu) - 0.5 * kernels::dot(ws.mu, ws.mu)));
   }
 
  private:
-  Bounds solve(ScoreView v, std::span<double> mu, std::span<double> nu, std::span<StateUnit> state, Workspace& ws) const {
+  Bounds solve(ScoreView v, std::span<double> mu, std::span<double> nu, std::span<StateUnit> state,
+               Workspace& ws) const {
     const std::size_t k = space_.parts();
     std::fill(mu.begin() + static_cast<std::ptrdiff_t>(k), mu.end(), 0.0);
     return game_.solve(v.first(k), mu.first(k), nu.first(k), state, ws.game);

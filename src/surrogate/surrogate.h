@@ -37,7 +37,7 @@ concept Surrogate = requires(const S s, ScoreView v, LabelView y, Marginals out,
   // Omega_y*(v), exactly or from above: the primal part of the certificate.
   { s.conjugate(v, y, state, ws) } -> std::convertible_to<double>;
   // out = a maximiser, or an approximate one where the surrogate says so.
-  { s.argmax(v, y, out, state, ws) };
+  {s.argmax(v, y, out, state, ws)};
   // The size of a typical cost: curvatures far below it are treated as zero.
   { s.scale() } -> std::convertible_to<double>;
 };
@@ -47,7 +47,7 @@ template <class S>
 concept ProxSurrogate = Surrogate<S> && requires(const S s, ScoreView v, LabelView y, Marginals out, double c,
                                                  std::span<typename S::StateUnit> state, typename S::Workspace& ws) {
   // out <- argmax of  v.mu - Omega_y(mu) - (c/2)|mu - out|^2, or at least an ascent of it; c > 0.
-  { s.prox(v, c, y, out, state, ws) };
+  {s.prox(v, c, y, out, state, ws)};
 };
 
 }  // namespace m4n

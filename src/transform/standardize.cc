@@ -48,7 +48,8 @@ Standardizer fit(const SparseView& x, std::span<const double> weight) {
   std::vector<double> first(x.cols, 0.0), second(x.cols, 0.0), size(x.cols, 0.0);
   double total = 0;
   for (std::size_t i = 0; i < x.rows; ++i) total += weight_of(weight, i);
-  for (std::size_t e = 0; e < x.column.size(); ++e) size[x.column[e]] = std::max(size[x.column[e]], std::abs(x.value[e]));
+  for (std::size_t e = 0; e < x.column.size(); ++e)
+    size[x.column[e]] = std::max(size[x.column[e]], std::abs(x.value[e]));
   for (std::size_t i = 0; i < x.rows; ++i) {
     const double share = weight_of(weight, i) / total;
     const SparseRow row = x.row(i);

@@ -1,6 +1,6 @@
 // Columns of comparable size: x -> (x - mean) / standard deviation, fitted on training data and kept in the model.
-// Sparse data are only divided, not centred, since centring would fill them. Constant columns are left in place: centred
-// they are zero, and they are never divided by zero.
+// Sparse data are only divided, not centred, since centring would fill them. Constant columns are left in place:
+// centred they are zero, and they are never divided by zero.
 #pragma once
 #include <span>
 

@@ -10,7 +10,7 @@
 
 #include "loss/cost_matrix.h"
 
-namespace m4n::testing {
+namespace m4n::test {
 
 // The value of the game at scores v. The largest score is taken out and put back, so that only differences of scores
 // count for Clp's tolerances.
@@ -46,4 +46,4 @@ inline double clp_game_value(const CostMatrix& cost, std::span<const double> v) 
   return top + solver.objectiveValue();
 }
 
-}  // namespace m4n::testing
+}  // namespace m4n::test

@@ -8,7 +8,7 @@
 
 #include "loss/cost_matrix.h"
 
-namespace m4n::testing {
+namespace m4n::test {
 
 enum class CostFamily {
   asymmetric,
@@ -85,4 +85,4 @@ inline std::vector<double> random_scores(std::size_t k, double spread, int style
   return v;
 }
 
-}  // namespace m4n::testing
+}  // namespace m4n::test

@@ -101,12 +101,10 @@ TEST(CostMatrix, RefusesWhatIsNoCostMatrix) {
 
 TEST(CostMatrixFile, AllFourLayoutsSayTheSame) {
   const std::vector<double> expected = {0, 1, 2, 3, 0, 4, 5, 6, 0};
-  for (const char* text :
-       {"0,1,2\n3,0,4\n5,6,0\n",
-        "\xef\xbb\xbf"
-        "0, 1 ,2\r\n3,0,4\r\n5,6,0",
-        "c,a,b\n0,5,6\n2,0,1\n4,3,0\n", "b,0,3,4\na,1,0,2\nc,6,5,0\n", "truth,b,c,a\nc,6,0,5\na,1,2,0\nb,0,4,3\n\n",
-        ",b,c,a\nc,6,0,5\na,1,2,0\nb,0,4,3\n", "b,c,a\n\"c\",6,0,5\na,1,2,0\nb,0,4,3\n"})
+  for (const std::string& text : std::initializer_list<std::string>{
+           "0,1,2\n3,0,4\n5,6,0\n", byte_order_mark + "0, 1 ,2\r\n3,0,4\r\n5,6,0", "c,a,b\n0,5,6\n2,0,1\n4,3,0\n",
+           "b,0,3,4\na,1,0,2\nc,6,5,0\n", "truth,b,c,a\nc,6,0,5\na,1,2,0\nb,0,4,3\n\n",
+           ",b,c,a\nc,6,0,5\na,1,2,0\nb,0,4,3\n", "b,c,a\n\"c\",6,0,5\na,1,2,0\nb,0,4,3\n"})
     EXPECT_EQ(CostMatrix::from_csv(text, abc, "file").values(), expected) << text;
 }
 

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <rapidcheck.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 
 namespace m4n {
 namespace {
@@ -30,11 +30,10 @@ TEST(Csv, ReadsFeaturesLabelsAndLineNumbers) {
 
 TEST(Csv, LineEndsByteOrderMarkBlanksAndTrailingBlankLinesMakeNoDifference) {
   const std::vector<double> expected = dense(read_text("a,b,label\n1,2,u\n3,4,v\n")).values;
-  for (const char* text : {"a,b,label\r\n1,2,u\r\n3,4,v\r\n",
-                           "\xef\xbb\xbf"
-                           "a,b,label\n1,2,u\n3,4,v",
-                           "a , b,label\n 1 ,\t2, u \n+3,4.0,v\n\n \n\r\n", "\n\na,b,label\n1,2,u\n3,4,v\n",
-                           "\"a\",\"b\",\"label\"\n\"1\",2,\"u\"\n3, \"4\" ,v\n"}) {
+  for (const std::string& text : std::initializer_list<std::string>{
+           "a,b,label\r\n1,2,u\r\n3,4,v\r\n", byte_order_mark + "a,b,label\n1,2,u\n3,4,v",
+           "a , b,label\n 1 ,\t2, u \n+3,4.0,v\n\n \n\r\n", "\n\na,b,label\n1,2,u\n3,4,v\n",
+           "\"a\",\"b\",\"label\"\n\"1\",2,\"u\"\n3, \"4\" ,v\n"}) {
     const RawTable table = read_text(text);
     EXPECT_EQ(dense(table).values, expected) << text;
     EXPECT_THAT(table.target, ElementsAre("u", "v")) << text;
@@ -192,7 +191,7 @@ TEST_F(CsvForModel, ModelWithoutNamesTakesColumnsByCount) {
 
 TEST(Csv, LongLinesAndManyRowsCrossTheBuffer) {
   std::string text = "label";
-  const std::size_t d = 150000, n = 5;  // lines of more than a megabyte
+  const std::size_t d = 150000, n = 5;  // lines far longer than the buffer
   for (std::size_t j = 0; j < d; ++j) text += ",x" + std::to_string(j);
   for (std::size_t i = 0; i < n; ++i) {
     text += "\n" + std::to_string(i);
@@ -227,14 +226,13 @@ TEST(Numbers, AgreeWithStrtodToTheLastBit) {
     const char* const stop = scan_number(text.data(), text.data() + text.size(), value);
     RC_ASSERT(stop == text.data() + text.size());
     const double reference = std::strtod(text.c_str(), nullptr);
-    RC_ASSERT(std::memcmp(&value, &reference, sizeof value) == 0);
+    RC_ASSERT(std::bit_cast<std::uint64_t>(value) == std::bit_cast<std::uint64_t>(reference));
   };
   EXPECT_TRUE(rc::check("decimals", [&](std::int64_t whole, std::uint64_t fraction, std::uint8_t cut) {
     check(fmt::format("{}.{}", whole / (std::int64_t{1} << (cut % 60)), fraction >> (cut % 64)));
   }));
   EXPECT_TRUE(rc::check("shortest round trip", [&](std::uint64_t bits) {
-    double value = 0;
-    std::memcpy(&value, &bits, sizeof value);
+    const auto value = std::bit_cast<double>(bits);
     RC_PRE(std::isfinite(value));
     check(fmt::format("{}", value));
     check(fmt::format("{:.6g}", value));

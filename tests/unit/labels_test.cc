@@ -221,14 +221,15 @@ TEST(ClassWeights, BalancedMakesClassesWeighTheSame) {
   const Dataset data = train({"a", "a", "a", "b", "b", "c"});
   EXPECT_THAT(read_class_weights("balanced", data), ElementsAre(6.0 / 9, 1, 2));
   Dataset with_empty = data;
-  with_empty.class_names.push_back("d");
+  with_empty.class_names.emplace_back("d");
   EXPECT_THAT(read_class_weights("balanced", with_empty), ElementsAre(0.5, 0.75, 1.5, 1));
 }
 
 TEST(ClassWeights, FromAFile) {
   const Dataset data = train({"a", "b", "c"});
-  for (const char* text :
-       {"b,2\nc,3.5\na,1\n", "class,weight\r\nb,2\r\nc,3.5\r\na,1", "\xef\xbb\xbf\"b\", 2\n\nc,3.5\na,1\n\n"}) {
+  for (const std::string& text :
+       std::initializer_list<std::string>{"b,2\nc,3.5\na,1\n", "class,weight\r\nb,2\r\nc,3.5\r\na,1",
+                                          byte_order_mark + "\"b\", 2\n\nc,3.5\na,1\n\n"}) {
     const TemporaryFile file(text);
     EXPECT_THAT(read_class_weights(file.path(), data), ElementsAre(1, 2, 3.5)) << text;
   }

@@ -94,9 +94,8 @@ TEST(Libsvm, RandomTablesComeBackAsTheyWere) {
 }
 
 TEST(FormatByContent, TellsLibsvmFromCsv) {
-  for (const char* text : {"1 1:2\n", "\n\n1 1:2\n", "a 7:0.5 9:1\n", "# x, y\n1 1:2\n", "0\n1\n0 3:1\n",
-                           "\xef\xbb\xbf"
-                           "1 1:2\n"})
+  for (const std::string& text : std::initializer_list<std::string>{
+           "1 1:2\n", "\n\n1 1:2\n", "a 7:0.5 9:1\n", "# x, y\n1 1:2\n", "0\n1\n0 3:1\n", byte_order_mark + "1 1:2\n"})
     EXPECT_TRUE(std::holds_alternative<SparseMatrix>(read_text(text).x)) << text;
   EXPECT_TRUE(std::holds_alternative<SparseMatrix>(read_text("5:1 7:2\n", {}, false).x));
   for (const char* text : {"a,label\n1,2\n", "a 1:2,label\n1,2\n", "#a,label\n1,2\n"})

@@ -18,10 +18,10 @@
 namespace m4n {
 namespace {
 
-using testing::cost_families;
-using testing::CostFamily;
-using testing::random_cost;
-using testing::random_scores;
+using test::cost_families;
+using test::CostFamily;
+using test::random_cost;
+using test::random_scores;
 using Vector = std::vector<double>;
 
 Vector random_distribution(std::size_t k, int style, std::mt19937_64& random) {
@@ -206,7 +206,7 @@ TEST_P(MatrixProxFamily, RepeatedStepsReachTheValueOfTheGame) {
       // The curvature shrinks because the gain along nearly equal classes is small: it takes long steps to collect it.
       for (double c = 0.1 * typical; c > 1e-10 * typical; c *= 0.9) stepper.step(v, c, mu, 8);
       const Problem still{cost, v, 0.0, mu};
-      EXPECT_NEAR(still.objective(mu), testing::clp_game_value(cost, v), 1e-9 * still.unit()) << "k " << k;
+      EXPECT_NEAR(still.objective(mu), test::clp_game_value(cost, v), 1e-9 * still.unit()) << "k " << k;
     }
   }
 }
@@ -259,6 +259,23 @@ TEST_P(MatrixProxFamily, WarmStartsAndGarbageInTheStateAreHarmless) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MatrixProxFamily, ::testing::ValuesIn(cost_families));
+
+// Small integer costs and many classes: dozens of rows meet the level at once.
+TEST(MatrixProx, ManyTiesDoNotTrapIt) {
+  std::mt19937_64 random(27);
+  for (const std::size_t k : {30, 60}) {
+    const CostMatrix cost = random_cost(CostFamily::integer, k, 1.0, random);
+    Stepper stepper(cost);
+    for (int repeat = 0; repeat < 30; ++repeat) {
+      const double c = std::pow(10.0, repeat % 7 - 4);
+      const Problem problem{cost, random_scores(k, 0.02, repeat % 3, random), c,
+                            random_distribution(k, repeat % 3, random)};
+      Vector mu = problem.old;
+      ASSERT_TRUE(stepper.step(problem.v, c, mu, 5000)) << "k " << k << " c " << c;
+      expect_optimal(problem, mu, stepper.nu);
+    }
+  }
+}
 
 TEST(MatrixProx, ZeroOneAgreesWithItsClosedForm) {
   std::mt19937_64 random(26);

@@ -69,10 +69,10 @@ TEST(ModelDefects, EveryArrayIsNeededWithItsTypeAndLength) {
     expect_refused(changed("offset", std::uint64_t{1} << 63), "does not lie where it must");
     expect_refused(changed("offset", 1), "does not lie where it must");
     for (const char* key : {"name", "type", "count", "offset", "bytes"}) {
-      expect_refused(changed(key, nullptr), "an entry of \"arrays\"");
-      expect_refused(changed(key, -1), "an entry of \"arrays\"");
+      expect_refused(changed(key, nullptr), "an entry of 'arrays'");
+      expect_refused(changed(key, -1), "an entry of 'arrays'");
     }
-    expect_refused(changed("extra", 1), "an entry of \"arrays\"");
+    expect_refused(changed("extra", 1), "an entry of 'arrays'");
   }
 }
 

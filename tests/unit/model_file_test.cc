@@ -35,7 +35,7 @@ bool gives_model(std::string_view bytes) {
     Model::from_bytes(bytes, name);
     return true;
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), StartsWith(name + ": "));
+    if (!std::string_view(error.what()).starts_with(name + ": ")) ADD_FAILURE() << "no file named: " << error.what();
     return false;
   }
 }
@@ -197,7 +197,7 @@ TEST(ModelFile, ResealedDamageIsRefusedOrGivesAValidModel) {
   int refused = 0, accepted = 0;
   for (const Model& model : samples()) {
     const std::string bytes = model.to_bytes();
-    for (int round = 0; round < 4000; ++round) {
+    for (int round = 0; round < 1000; ++round) {
       std::string changed = bytes;
       const std::size_t changes = 1 + random() % 3;
       for (std::size_t c = 0; c < changes; ++c)
@@ -212,7 +212,7 @@ TEST(ModelFile, ResealedDamageIsRefusedOrGivesAValidModel) {
       test::expect_same_model(Model::from_bytes(read.to_bytes(), name), read);
     }
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, 500);
   EXPECT_GT(accepted, 10) << "nothing got past the checksum: this test tests nothing";
 }
 

@@ -3,16 +3,21 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <typeinfo>
 #include <vector>
 
 #include "data/table.h"
 #include "m4n/error.h"
 
 namespace m4n {
+
+inline const std::string byte_order_mark = "\xef\xbb\xbf";  // of UTF-8
 
 inline RawTable read_text(std::string_view text, const ReadOptions& options = {}, bool target_required = true,
                           const Model* expected = nullptr) {

@@ -1,0 +1,107 @@
+// bench_reading FOLDER: megabytes a second of reading plain CSV and LIBSVM files, generated into FOLDER, from the page
+// cache. Beside them std::strtod walks over the same bytes in memory: what parsing the numbers alone would cost with
+// the C library.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "core/rng.h"
+#include "m4n/error.h"
+#include "m4n/read.h"
+#include "support.h"
+
+namespace m4n::bench {
+namespace {
+
+// One line of each kind; `decimal` are numbers as a program prints them, the others small integers such as pixels.
+std::string csv_line(Rng& rng, bool decimal) {
+  std::string line;
+  for (int f = 0; f < (decimal ? 50 : 400); ++f)
+    line +=
+        decimal ? fmt::format("{:.9g},", rng.normal()) : fmt::format("{},", rng.uniform() < 0.8 ? 0 : rng.below(256));
+  return line + std::to_string(rng.below(10)) + "\n";
+}
+std::string libsvm_line(Rng& rng) {
+  std::string line = std::to_string(rng.below(10));
+  std::uint64_t index = 0;
+  for (int f = 0; f < 40; ++f) line += fmt::format(" {}:{:.6g}", index += 1 + rng.below(1000), rng.normal());
+  return line + "\n";
+}
+
+// A file of at least `megabytes`: a thousand different lines, over and over.
+template <class Line>
+void write_file(const std::filesystem::path& path, const std::string& header, double megabytes, Line&& line) {
+  Rng rng(5);
+  std::string block;
+  for (int l = 0; l < 1000; ++l) block += line(rng);
+  std::ofstream out(path, std::ios::binary);
+  out << header;
+  for (double size = 0; size < 1e6 * megabytes; size += static_cast<double>(block.size())) out << block;
+  if (!out.flush()) throw Error(fmt::format("cannot write {}; is the disk full?", path.string()));
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Every number of the text by strtod, skipping what lies between; the sum keeps the compiler from leaving it out.
+double walk(const std::string& text) {
+  double sum = 0;
+  const char* at = text.c_str();
+  const char* const end = at + text.size();
+  while (at < end) {
+    char* next = nullptr;
+    const double x = std::strtod(at, &next);
+    sum += x;
+    at = next == at ? at + 1 : next;
+  }
+  return sum;
+}
+
+Json measure(const std::filesystem::path& path, const std::string& what, int repeats) {
+  const std::string text = contents(path);
+  const double megabytes = 1e-6 * static_cast<double>(text.size());
+  std::size_t read_rows = 0;
+  const double ours = fastest(repeats, [&] { read_rows = rows(read_table(path.string(), {}, true).x); });
+  double sum = 0;
+  const double theirs = fastest(repeats, [&] { sum += walk(text.substr(text.find('\n') + 1)); });
+  fmt::print(stderr, "  {}: {:.0f} MB/s, strtod {:.0f} MB/s\n", what, megabytes / ours, megabytes / theirs);
+  if (!(sum == sum)) throw Error("strtod found something that is not a number");
+  return {{"file", what},
+          {"rows", read_rows},
+          {"megabytes", megabytes},
+          {"megabytes_per_second", megabytes / ours},
+          {"strtod_megabytes_per_second", megabytes / theirs}};
+}
+
+Json reading(const Settings& settings) {
+  if (settings.others.size() != 1) throw UsageError("expected FOLDER, where the files to read are written");
+  const std::filesystem::path folder = settings.others[0];
+  const double megabytes = settings.quick ? 5 : 100;
+  const int repeats = settings.quick ? 1 : 3;
+  const auto header = [](int features) {
+    std::string line;
+    for (int f = 1; f <= features; ++f) line += fmt::format("x{},", f);
+    return line + "label\n";
+  };
+  Json out = Json::array();
+  const auto one = [&](const char* name, const char* what, const std::string& head, auto&& line) {
+    const std::filesystem::path path = folder / name;
+    write_file(path, head, megabytes, line);
+    out.push_back(measure(path, what, repeats));
+    std::filesystem::remove(path);
+  };
+  one("integers.csv", "CSV, integers", header(400), [](Rng& rng) { return csv_line(rng, false); });
+  one("decimals.csv", "CSV, 9 digits", header(50), [](Rng& rng) { return csv_line(rng, true); });
+  one("sparse.libsvm", "LIBSVM, 6 digits", "", libsvm_line);
+  return {{"reading", out}};
+}
+
+}  // namespace
+}  // namespace m4n::bench
+
+int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::reading); }

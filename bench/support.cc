@@ -1,0 +1,97 @@
+#include "support.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+
+#include "core/rng.h"
+#include "m4n/error.h"
+#include "m4n/read.h"
+#include "transform/standardize.h"
+
+namespace m4n::bench {
+
+int run_program(int argc, char** argv, Json (*body)(const Settings&)) {
+  try {
+    Settings settings;
+    const char* folder = std::getenv("M4N_DATA");
+    settings.data = folder != nullptr ? folder : "../shared/data";
+    for (int a = 1; a < argc; ++a) {
+      const std::string argument = argv[a];
+      if (argument == "--quick") {
+        settings.quick = true;
+      } else if (argument.starts_with("-")) {
+        throw UsageError(fmt::format("unknown option {}; there is --quick", argument));
+      } else {
+        settings.others.push_back(argument);
+      }
+    }
+    fmt::print("{}\n", body(settings).dump(1));
+    return 0;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}: {}\n", argv[0], error.what());
+    return 1;
+  }
+}
+
+std::optional<Prepared> load(const Settings& settings, const std::string& file) {
+  const std::filesystem::path path = std::filesystem::path(settings.data) / file;
+  if (!std::filesystem::exists(path)) {
+    fmt::print(stderr, "skipped: {} is not there; set M4N_DATA to the folder with the data sets\n", path.string());
+    return std::nullopt;
+  }
+  Prepared out;
+  out.name = file.substr(0, file.find('.'));
+  out.data = label_for_training(read_table(path.string(), {}, true), Task::multiclass, 0, Binning::quantile, nullptr);
+  if (std::holds_alternative<DenseMatrix>(out.data.x))
+    apply_in_place(fit_standardizer(view(out.data.x), {}), out.data.x);
+  out.share.assign(out.n(), 1 / static_cast<double>(out.n()));
+  return out;
+}
+
+CostMatrix random_cost(std::size_t k) {
+  Rng rng(7);
+  std::vector<double> cost(k * k, 0.0);
+  std::vector<std::string> classes;
+  for (std::size_t t = 0; t < k; ++t) {
+    classes.push_back(std::to_string(t));
+    for (std::size_t p = 0; p < k; ++p)
+      if (p != t) cost[t * k + p] = rng.uniform(0.1, 1);
+  }
+  return CostMatrix::from_values(std::move(cost), k, "matrix", classes, "random costs");
+}
+
+Timed solve(const Prepared& set, const CostMatrix& cost, double lambda, const TrainOptions& options,
+            const Observer& observe) {
+  Context context;
+  context.threads = 1;
+  bool enough = false;
+  const double start = cpu_seconds();
+  if (observe) {
+    context.observe = [&](const Progress& progress) { enough = enough || observe(cpu_seconds() - start, progress); };
+    context.cancelled = [&] { return enough; };
+  }
+  const SolveRequest request{view(set.data.x), true, set.data.label, set.share, &cost, lambda, &options, &context};
+  Timed out;
+  switch (options.surrogate) {
+    case SurrogateKind::m4n:
+      out.solution = solve_m4n(request);
+      break;
+    case SurrogateKind::m3n:
+      out.solution = solve_m3n(request);
+      break;
+    case SurrogateKind::crf:
+      out.solution = solve_crf(request);
+      break;
+    case SurrogateKind::qs:
+      out.solution = solve_qs(request);
+      break;
+  }
+  out.seconds = cpu_seconds() - start;
+  return out;
+}
+
+}  // namespace m4n::bench

@@ -1,0 +1,52 @@
+// What the benchmark programs share: their arguments, the data as solvers see them, a timed solve, and JSON.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loss/cost_matrix.h"
+#include "m4n/dataset.h"
+#include "m4n/options.h"
+#include "solver/solve.h"
+#include "timing.h"
+
+namespace m4n::bench {
+
+using Json = nlohmann::ordered_json;
+
+struct Settings {
+  bool quick = false;               // a smoke run: small budgets, numbers of no worth
+  std::string data;                 // folder of the data sets: M4N_DATA, or ../shared/data
+  std::vector<std::string> others;  // arguments that are not options
+};
+
+// Runs `body(settings)`, prints the JSON object it returns; errors go to stderr and give exit code 1.
+int run_program(int argc, char** argv, Json (*body)(const Settings&));
+
+// A data set ready for a solver: labelled, standardised if dense, all examples with the weight 1/n.
+struct Prepared {
+  std::string name;
+  Dataset data;
+  std::vector<double> share;
+  std::size_t n() const { return data.examples(); }
+  std::size_t k() const { return data.class_names.size(); }
+};
+
+// Nothing, with a message on stderr, if the file is not there.
+std::optional<Prepared> load(const Settings& settings, const std::string& file);
+
+// Costs uniform in [0.1, 1] off the diagonal, zero on it.
+CostMatrix random_cost(std::size_t k);
+
+struct Timed {
+  Solution solution;
+  double seconds = 0;  // CPU time of the whole solve, one thread
+};
+// A cold solve of `surrogate` in options at lambda. With `observe`: called at every certificate with the CPU seconds
+// so far and the progress; the solve ends when it returns true.
+using Observer = std::function<bool(double, const Progress&)>;
+Timed solve(const Prepared& set, const CostMatrix& cost, double lambda, const TrainOptions& options,
+            const Observer& observe = {});
+
+}  // namespace m4n::bench

@@ -1,0 +1,79 @@
+// m4n demo: why M4N exists, in two tables. No file is needed, none is written.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+
+#include "arguments.h"
+#include "demo.h"
+#include "messages.h"
+#include "signals.h"
+
+namespace m4n::cli {
+namespace {
+
+struct DemoArguments {
+  Context context;
+  bool json = false;
+};
+
+// NO_COLOR, set to anything but nothing, asks for plain text.
+bool wants_bold() {
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(STDOUT_FILENO) == 1 && (no_color == nullptr || *no_color == '\0');
+}
+
+// A counter on stderr, redrawn in place, only on a terminal.
+class Counter {
+ public:
+  ~Counter() {
+    if (visible_) std::fputs("\r\x1b[K", stderr);
+  }
+  void draw(std::size_t done, std::size_t all) const {
+    if (visible_) std::fputs(fmt::format("\r\x1b[Ktraining: {} of {} models", done, all).c_str(), stderr);
+  }
+
+ private:
+  bool visible_ = isatty(STDERR_FILENO) == 1;
+};
+
+std::vector<Study> studies_with_counter(const Context& context) {
+  const Counter counter;
+  return run_studies(context, [&](std::size_t done, std::size_t all) { counter.draw(done, all); });
+}
+
+int run(const DemoArguments& arguments) {
+  const auto start = std::chrono::steady_clock::now();
+  Context context = arguments.context;
+  context.cancelled = stop_requested;
+  listen_for_stop_signals();
+  const std::vector<Study> studies = studies_with_counter(context);
+  const IrisResult iris = run_iris(context);
+  if (stop_requested()) {
+    warn("interrupted before all models were trained; nothing to show");
+    return interrupted;
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  print(arguments.json ? demo_json(studies, iris, seconds) + "\n" : demo_text(studies, iris, seconds, wants_bold()));
+  return done;
+}
+
+Action declare(CLI::App& app) {
+  auto arguments = std::make_shared<DemoArguments>();
+  app.add_flag("--json", arguments->json, "print all numbers as one JSON object");
+  add_threads_option(app, arguments->context);
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+Command demo_command() {
+  return {"demo", "[--json]", "train M4N, M3N, CRF and QS side by side on embedded data; see why M4N exists",
+          "Part 1 trains on synthetic data whose Bayes risk is known and shows the exact excess risk as the number of "
+          "examples grows. Part 2 trains on the iris flowers. No file is read or written.\n",
+          declare};
+}
+
+}  // namespace m4n::cli

@@ -1,0 +1,119 @@
+// m4n generate: synthetic data whose Bayes risk is known (src/data/synthetic.h), as CSV: x1..xR,label.
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "arguments.h"
+#include "core/option_values.h"
+#include "data/synthetic.h"
+#include "files.h"
+#include "m4n/error.h"
+#include "messages.h"
+#include "model/atomic_file.h"
+
+namespace m4n::cli {
+namespace {
+
+constexpr std::size_t most_rows = 100'000'000;
+constexpr std::size_t rows_at_a_time = 50'000;
+
+struct GenerateArguments {
+  Task task = Task::multiclass;
+  std::size_t n = 0;
+  std::uint64_t seed = 0;
+  std::string out;
+  bool json = false;
+};
+
+// "0,0,1,0,0,0,0,0," for every region: all of a line but its label.
+std::vector<std::string> line_beginnings(std::size_t regions) {
+  std::vector<std::string> lines(regions);
+  for (std::size_t r = 0; r < regions; ++r)
+    for (std::size_t j = 0; j < regions; ++j) lines[r] += j == r ? "1," : "0,";
+  return lines;
+}
+
+// Hands the text to `write` in pieces, so that standard output needs no memory for all of it.
+template <class Write>
+void write_csv(const SyntheticProblem& problem, const GenerateArguments& arguments, Write&& write) {
+  const std::vector<std::string> beginnings = line_beginnings(problem.regions());
+  std::vector<std::string> endings;
+  for (const std::string& name : problem.class_names()) endings.push_back(name + "\n");
+  SyntheticProblem::Sampler sampler(problem, arguments.seed);
+  std::string text = fmt::format("{},label\n", fmt::join(problem.feature_names(), ","));
+  for (std::size_t i = 0; i < arguments.n; ++i) {
+    const SyntheticProblem::Draw draw = sampler.next();
+    text += beginnings[draw.region];
+    text += endings[static_cast<std::size_t>(draw.label)];
+    if ((i + 1) % rows_at_a_time == 0) {
+      write(text);
+      text.clear();
+    }
+  }
+  write(text);
+}
+
+int run(const GenerateArguments& arguments) {
+  if (arguments.json && arguments.out.empty())
+    throw UsageError("--json takes standard output for its report; say with --out FILE where the data go");
+  const SyntheticProblem problem(arguments.task);
+  const CostMatrix cost = problem.usual_cost();
+  const double bayes_risk = problem.bayes_risk(cost);
+  if (arguments.out.empty()) {
+    write_csv(problem, arguments, [](const std::string& text) { print(text); });
+  } else {
+    require_writable(arguments.out, "--out");
+    std::string whole;
+    write_csv(problem, arguments, [&](const std::string& text) { whole += text; });
+    write_file_atomically(arguments.out, whole);
+  }
+  if (arguments.json) {
+    const nlohmann::ordered_json report{{"n", arguments.n},          {"d", problem.regions()},
+                                        {"k", problem.k()},          {"seed", arguments.seed},
+                                        {"bayes_risk", bayes_risk}, {"out", arguments.out}};
+    print(report.dump() + "\n");
+  }
+  note(false, fmt::format("{}: {} examples (seed {}), {} {}; x1..x{} say in which of {} equally likely regions the "
+                          "input lies",
+                          to_string(arguments.task), arguments.n, arguments.seed, problem.k(),
+                          arguments.task == Task::ordinal ? "grades" : "classes", problem.regions(), problem.regions()));
+  note(false, fmt::format("Bayes risk ({} loss) {}: no rule has a lower expected loss", cost.name(), bayes_risk));
+  return done;
+}
+
+Action declare(CLI::App& app) {
+  auto arguments = std::make_shared<GenerateArguments>();
+  static const std::vector<std::string> tasks{to_string(Task::multiclass), to_string(Task::ordinal)};
+  add_text_option(app, "task", fmt::format("{}", fmt::join(tasks, "|")), "", "what is to be predicted",
+                  [arguments](const std::string& text) {
+                    arguments->task = parse_choice("task", text, tasks) == 0 ? Task::multiclass : Task::ordinal;
+                  })
+      ->required();
+  add_text_option(app, "n", "N", "", "number of examples", [arguments](const std::string& text) {
+    arguments->n = parse_whole("n", text, 1, most_rows);
+  })->required();
+  add_text_option(app, "seed", "S", "0", "the same seed gives the same data on every machine",
+                  [arguments](const std::string& text) {
+                    arguments->seed = parse_whole("seed", text, 0, std::numeric_limits<std::uint64_t>::max());
+                  });
+  add_file_option(app, "out", "FILE", "write there (the whole file or nothing) instead of to standard output",
+                  arguments->out);
+  app.add_flag("--json", arguments->json, "print one JSON object: n, d, k, seed, bayes_risk, out; needs --out");
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+Command generate_command() {
+  return {"generate", "--task T --n N [--seed S] [--out FILE]", "make synthetic data whose Bayes risk is known exactly",
+          "A CSV with the columns x1..x8,label. The input lies in one of 8 equally likely regions, which the 0/1 columns "
+          "name; in each region the label is drawn from a fixed table of probabilities. Most regions have no class with "
+          "a probability above 1/2. Every rule is linear in the features, so a consistent method comes as close to the "
+          "Bayes risk as the number of examples allows. The Bayes risk is printed on standard error: of the zero-one loss "
+          "for multiclass, of the absolute loss for ordinal (train that with --task ordinal).\n",
+          declare};
+}
+
+}  // namespace m4n::cli

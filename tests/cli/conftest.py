@@ -1,0 +1,88 @@
+"""The tool under test (M4N_BIN, or build/release/m4n) and small generated data."""
+
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BINARY = pathlib.Path(os.environ.get("M4N_BIN", ROOT / "build" / "release" / "m4n")).resolve()
+
+DONE, FAILED, WRONG_USAGE, NOT_CONVERGED, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+class Tool:
+    """Runs the binary; a result has returncode, stdout and stderr as text."""
+
+    binary = str(BINARY)
+
+    def __call__(self, *arguments, expect=None, **keywords):
+        # Messages quote what they found, which need not be UTF-8.
+        result = subprocess.run([self.binary, *map(str, arguments)], capture_output=True, text=True, errors="replace",
+                                timeout=30, **keywords)  # fmt: skip
+        if expect is not None:
+            assert result.returncode == expect, f"{arguments}: exit {result.returncode}\n{result.stdout}{result.stderr}"
+        return result
+
+    def json(self, *arguments):
+        """The one JSON object the command prints with --json."""
+        return json.loads(self(*arguments, "--json", expect=DONE).stdout)
+
+    def train(self, data, model, *options):
+        return self.json("train", data, "--model", model, *options)
+
+    def predict(self, model, data, *options):
+        """The prediction file as a list of dictionaries, one a row."""
+        text = self("predict", model, data, *options, expect=DONE).stdout
+        return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.fixture(scope="session")
+def m4n():
+    assert BINARY.exists(), f"{BINARY}: not built; run make build, or set M4N_BIN"
+    return Tool()
+
+
+def write_csv(path, x, labels, label_name="label"):
+    """Features x1..xd and a label column; numbers are written so that they read back exactly."""
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([f"x{j + 1}" for j in range(x.shape[1])] + [label_name])
+        for row, label in zip(x, labels):
+            writer.writerow([repr(float(v)) for v in row] + [label])
+    return path
+
+
+def blobs(n, d, k, seed, spread=1.5):
+    """k overlapping Gaussian classes: features and class indices, every class present."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % k
+    centres = rng.normal(size=(k, d))
+    return centres[y] + spread * rng.normal(size=(n, d)), y
+
+
+@pytest.fixture
+def small(tmp_path):
+    """60 examples of 3 classes with words for names."""
+    x, y = blobs(60, 4, 3, seed=1)
+    return write_csv(tmp_path / "small.csv", x, np.array(["ant", "bee", "cat"])[y])
+
+
+@pytest.fixture
+def graded(tmp_path):
+    """90 examples with a raw numeric target."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(90, 3))
+    return write_csv(tmp_path / "graded.csv", x, [repr(float(t)) for t in x @ [2, -1, 0.5] + rng.normal(size=90)], "target")
+
+
+@pytest.fixture
+def model(m4n, small, tmp_path):
+    path = tmp_path / "small.m4n"
+    m4n.train(small, path)
+    return path

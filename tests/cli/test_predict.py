@@ -1,0 +1,156 @@
+"""predict, eval and dump: what they print, where, and what they refuse."""
+
+import csv
+import io
+import json
+import signal
+import subprocess
+
+import numpy as np
+import pytest
+from conftest import DONE, FAILED, WRONG_USAGE, blobs, write_csv
+
+
+def test_header_and_order(m4n, model, small):
+    text = m4n("predict", model, small, expect=DONE).stdout
+    lines = text.splitlines()
+    assert lines[0] == "label" and len(lines) == 61 and set(lines[1:]) <= {"ant", "bee", "cat"}
+
+
+def test_scores_are_the_linear_scores_of_the_dumped_weights(m4n, model, small):
+    rows = m4n.predict(model, small, "--scores")
+    names = ["ant", "bee", "cat"]
+    assert list(rows[0]) == ["label", "score_ant", "score_bee", "score_cat"]
+    scores = np.array([[float(row["score_" + c]) for c in names] for row in rows])
+    dump = m4n.json("dump", model)
+    weights = np.zeros((5, 3))
+    for entry in dump["weights"]:
+        feature = 4 if entry["feature"] == "(bias)" else int(entry["feature"][1:]) - 1
+        weights[feature, names.index(entry["class"])] = entry["weight"]
+    x = np.genfromtxt(small, delimiter=",", skip_header=1)[:, :4]
+    np.testing.assert_allclose(dump["mean"], x.mean(axis=0), atol=1e-14)
+    np.testing.assert_allclose(1 / np.array(dump["inverse_scale"]), x.std(axis=0), rtol=1e-12)
+    z = (x - dump["mean"]) * dump["inverse_scale"]
+    np.testing.assert_allclose(scores, z @ weights[:4] + weights[4], atol=1e-12)
+    assert [row["label"] for row in rows] == [names[j] for j in scores.argmax(axis=1)]
+
+
+def test_dump_is_sorted_and_agrees_with_json(m4n, model):
+    result = m4n("dump", model, expect=DONE)
+    assert "standardised" in result.stderr
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert list(rows[0]) == ["feature", "class", "weight"]
+    sizes = [abs(float(row["weight"])) for row in rows]
+    assert sizes == sorted(sizes, reverse=True)
+    entries = [{**row, "weight": float(row["weight"])} for row in rows]
+    assert entries == m4n.json("dump", model)["weights"]
+    norm = sum(size**2 for size in sizes)
+    assert norm == pytest.approx(m4n.json("info", model)["norm_squared"], rel=1e-12)
+
+
+def test_label_column_is_ignored_and_columns_match_by_name(m4n, model, small, tmp_path):
+    expected = m4n("predict", model, small, "--scores", expect=DONE).stdout
+    rows = list(csv.reader(small.open()))
+    bare, turned = tmp_path / "bare.csv", tmp_path / "turned.csv"
+    csv.writer(bare.open("w")).writerows(row[:-1] for row in rows)
+    csv.writer(turned.open("w")).writerows(row[::-1] for row in rows)
+    assert m4n("predict", model, bare, "--scores", expect=DONE).stdout == expected
+    assert m4n("predict", model, turned, "--scores", expect=DONE).stdout == expected
+
+
+def test_out_file_equals_stdout_and_leaves_nothing_else(m4n, model, small, tmp_path):
+    out = tmp_path / "out.csv"
+    out.write_text("old")
+    before = set(tmp_path.iterdir())
+    assert m4n("predict", model, small, "--out", out, expect=DONE).stdout == ""
+    assert out.read_text() == m4n("predict", model, small, expect=DONE).stdout
+    assert set(tmp_path.iterdir()) == before
+
+
+def test_out_is_checked(m4n, model, small, tmp_path):
+    assert "nowhere" in m4n("predict", model, small, "--out", tmp_path / "nowhere" / "x", expect=FAILED).stderr
+    assert "/dev/full" in m4n("predict", model, small, "--out", "/dev/full", expect=FAILED).stderr
+    for path in (model, small):
+        m4n("predict", model, small, "--out", path, expect=WRONG_USAGE)
+
+
+def test_full_disk_on_stdout(m4n, model, small):
+    for command in (["predict", model, small], ["eval", model, small], ["info", model], ["dump", model], ["help"]):
+        with open("/dev/full", "w") as full:
+            result = subprocess.run([m4n.binary, *map(str, command)], stdout=full, stderr=subprocess.PIPE, text=True)
+        assert result.returncode == FAILED and "No space left" in result.stderr, command
+
+
+@pytest.mark.parametrize("ignore_sigpipe", [False, True])
+def test_a_reader_that_leaves_early_is_no_event(m4n, tmp_path, ignore_sigpipe):
+    x, y = blobs(20000, 3, 3, seed=4)
+    data = write_csv(tmp_path / "many.csv", x, y)
+    m4n.train(data, tmp_path / "m.m4n", "--tol", "0.1")
+    process = subprocess.Popen([m4n.binary, "predict", tmp_path / "m.m4n", data, "--scores"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, restore_signals=not ignore_sigpipe)  # fmt: skip
+    assert process.stdout.readline() == b"label,score_0,score_1,score_2\n"
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait(timeout=30) == (FAILED if ignore_sigpipe else -signal.SIGPIPE)
+
+
+def test_marginals(m4n, small, model, tmp_path):
+    message = m4n("predict", model, small, "--marginals", expect=WRONG_USAGE).stderr
+    assert str(model) in message and "m4n" in message and "crf" in message
+    crf = tmp_path / "crf.m4n"
+    m4n.train(small, crf, "--surrogate", "crf")
+    rows = m4n.predict(crf, small, "--marginals", "--scores")
+    assert list(rows[0]) == ["label", *(f"{what}_{c}" for what in ("score", "p") for c in ("ant", "bee", "cat"))]
+    p = np.array([[float(row["p_" + c]) for c in ("ant", "bee", "cat")] for row in rows])
+    v = np.array([[float(row["score_" + c]) for c in ("ant", "bee", "cat")] for row in rows])
+    e = np.exp(v - v.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(p, e / e.sum(axis=1, keepdims=True), atol=1e-14)
+
+
+def test_ids_and_names_are_quoted_where_needed(m4n, tmp_path):
+    data = tmp_path / "data.csv"
+    with data.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["name", "a,b", "label"])
+        writer.writerows([['say "hi"', -1, "x, y"], ["plain", 1, 'z"'], ["3,5", -2, "x, y"], ["", 2, 'z"']])
+    m4n.train(data, tmp_path / "m.m4n", "--id", "name")
+    rows = m4n.predict(tmp_path / "m.m4n", data, "--id", "name", "--scores")
+    assert list(rows[0]) == ["name", "label", "score_x, y", 'score_z"']
+    assert [row["name"] for row in rows] == ['say "hi"', "plain", "3,5", ""]
+    assert [row["label"] for row in rows] == ["x, y", 'z"', "x, y", 'z"']
+    dump = list(csv.DictReader(io.StringIO(m4n("dump", tmp_path / "m.m4n", expect=DONE).stdout)))
+    assert {row["feature"] for row in dump} <= {"a,b", "(bias)"} and {row["class"] for row in dump} == {"x, y", 'z"'}
+
+
+def test_threads_do_not_matter(m4n, model, small):
+    outputs = {m4n("predict", model, small, "--scores", "--threads", t, expect=DONE).stdout for t in (1, 2, 5)}
+    assert len(outputs) == 1
+
+
+def test_eval_json(m4n, model, small):
+    result = m4n("eval", model, small, "--json", expect=DONE)
+    assert result.stdout.count("\n") == 1 and result.stderr == ""
+    report = json.loads(result.stdout)
+    assert {"n", "loss", "metrics"} <= set(report) and report["n"] == 60
+    assert {"error", "balanced_accuracy", "macro_f1", "confusion", "expected_cost"} <= set(report["metrics"])
+    assert report["loss"] == report["metrics"]["error"]
+    assert "macro_f1" in m4n("eval", model, small, expect=DONE).stdout
+
+
+def test_unseen_labels_are_errors_with_one_warning(m4n, model, small, tmp_path):
+    lines = small.read_text().splitlines()
+    other = tmp_path / "other.csv"
+    extra = [line.rsplit(",", 1)[0] for line in lines[1:4]]
+    other.write_text("\n".join([*lines, extra[0] + ",dog", extra[1] + ",emu", extra[2] + ",dog"]) + "\n")
+    known = m4n.json("eval", model, small)
+    result = m4n("eval", model, other, "--json", expect=DONE)
+    report = json.loads(result.stdout)
+    assert result.stderr.count("warning") == 1 and "dog, emu" in result.stderr and str(other) in result.stderr
+    assert report["n"] == 63
+    assert report["loss"] == pytest.approx((60 * known["loss"] + 3) / 63)
+
+
+def test_eval_needs_labels(m4n, model, small, tmp_path):
+    bare = tmp_path / "bare.csv"
+    bare.write_text("\n".join(line.rsplit(",", 1)[0] for line in small.read_text().splitlines()) + "\n")
+    assert str(bare) in m4n("eval", model, bare, expect=FAILED).stderr
