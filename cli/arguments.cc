@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "core/option_values.h"
 #include "m4n/error.h"
 
@@ -67,8 +65,8 @@ void parse(CLI::App& app, const Command& command, const std::vector<std::string>
 
 CLI::Option* add_text_option(CLI::App& app, const std::string& name, const std::string& value,
                              const std::string& fallback, const std::string& help,
-                             std::function<void(const std::string&)> set) {
-  CLI::Option* option = app.add_option_function<std::string>("--" + name, std::move(set), help);
+                             const std::function<void(const std::string&)>& set) {
+  CLI::Option* option = app.add_option_function<std::string>("--" + name, set, help);
   return option->type_name(value)->default_str(fallback);
 }
 

@@ -23,7 +23,7 @@ void add_threads_option(CLI::App& app, Context& context);
 // An option with a text value, shown as `--name VALUE [fallback]`.
 CLI::Option* add_text_option(CLI::App& app, const std::string& name, const std::string& value,
                              const std::string& fallback, const std::string& help,
-                             std::function<void(const std::string&)> set);
+                             const std::function<void(const std::string&)>& set);
 CLI::Option* add_file_option(CLI::App& app, const std::string& name, const std::string& value, const std::string& help,
                              std::string& path);
 // An argument without a name, such as DATA.

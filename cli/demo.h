@@ -43,7 +43,7 @@ struct Study {
   std::vector<StudyLevel> levels;
 };
 // lambda_n = lambda_factor / sqrt(n): it goes to zero, but slower than the error of a mean, as consistency asks for.
-inline constexpr double lambda_factor = 0.1;
+inline constexpr double lambda_factor = 0.02;
 // `advance(done, all)` is told how many fits are done, one call at a time.
 std::vector<Study> run_studies(const Context& context, const std::function<void(std::size_t, std::size_t)>& advance);
 

@@ -14,8 +14,10 @@ Json study_json(const Study& study) {
     Json fits = Json::object();
     for (std::size_t j = 0; j < demo_surrogates.size(); ++j) {
       const StudyFit& fit = level.fits[j];
-      fits[to_string(demo_surrogates[j])] = {{"excess_risk", fit.excess}, {"relative_gap", fit.relative_gap},
-                                             {"converged", fit.converged}, {"epochs", fit.epochs},
+      fits[to_string(demo_surrogates[j])] = {{"excess_risk", fit.excess},
+                                             {"relative_gap", fit.relative_gap},
+                                             {"converged", fit.converged},
+                                             {"epochs", fit.epochs},
                                              {"seconds", fit.seconds}};
     }
     levels.push_back({{"n", level.n}, {"lambda", level.lambda}, {"seeds", level.seeds}, {"fits", std::move(fits)}});

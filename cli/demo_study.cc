@@ -1,12 +1,13 @@
 // Part 1 of the demo: four surrogates on data with a known Bayes risk, for four costs and growing n.
 //
 // Why M3N fails on these data. It minimises the expected value of S(v, t) = max_p (cost[t][p] + v_p) - v_t.
-//   0-1:      if no class has probability above 1/2, v = 0 is a minimiser, and the only one up to a constant: all classes
+//   0-1:      if no class has probability above 1/2, v = 0 is a minimiser, and the only one up to a constant: all
+//   classes
 //             tie, and the answer is an accident.
 //   grades:   for costs c(t, p) that grow with the distance, the minimiser is v_p = -c(m, p) with m the median of the
-//             grade, because max_p c(t, p) - c(m, p) = c(t, m) by the triangle inequality, so S = c(t, m) + c(m, t): only
-//             the sum of both directions counts. The median is best for |t - p| (there M3N is consistent: the cost is
-//             a distance along a line) but not if a grade too low costs three times a grade too high. For (t - p)^2,
+//             grade, because max_p c(t, p) - c(m, p) = c(t, m) by the triangle inequality, so S = c(t, m) + c(m, t):
+//             only the sum of both directions counts. The median is best for |t - p| (there M3N is consistent: the cost
+//             is a distance along a line) but not if a grade too low costs three times a grade too high. For (t - p)^2,
 //             which is no distance, the same median comes out on the skewed regions, where the rounded mean is best.
 #include <cmath>
 #include <mutex>
@@ -23,7 +24,7 @@ namespace {
 struct Size {
   std::size_t n, seeds;
 };
-constexpr std::array sizes{Size{100, 20}, Size{1'000, 20}, Size{10'000, 5}, Size{100'000, 1}};
+constexpr std::array sizes{Size{100, 20}, Size{1'000, 20}, Size{10'000, 5}, Size{100'000, 3}};
 
 // A grade too low costs 3 a step, a grade too high 1.
 CostMatrix too_low_is_worse(const std::vector<std::string>& grades) {
@@ -51,7 +52,7 @@ std::vector<Study> planned_studies() {
                                CostMatrix::named("squared", grades.k())));
   studies.push_back(make_study("asymmetric", "asymmetric: five grades, a step too low costs 3, a step too high 1",
                                grades, too_low_is_worse(grades.class_names())));
-  studies.push_back(make_study("absolute", "absolute: five grades, being off by s costs s (here M3N is consistent too)",
+  studies.push_back(make_study("absolute", "absolute: five grades, being off by s costs s; here M3N is consistent too",
                                grades, grades.usual_cost()));
   return studies;
 }

@@ -70,15 +70,15 @@ int run(const GenerateArguments& arguments) {
     write_file_atomically(arguments.out, whole);
   }
   if (arguments.json) {
-    const nlohmann::ordered_json report{{"n", arguments.n},          {"d", problem.regions()},
-                                        {"k", problem.k()},          {"seed", arguments.seed},
-                                        {"bayes_risk", bayes_risk}, {"out", arguments.out}};
+    const nlohmann::ordered_json report{{"n", arguments.n},       {"d", problem.regions()},   {"k", problem.k()},
+                                        {"seed", arguments.seed}, {"bayes_risk", bayes_risk}, {"out", arguments.out}};
     print(report.dump() + "\n");
   }
-  note(false, fmt::format("{}: {} examples (seed {}), {} {}; x1..x{} say in which of {} equally likely regions the "
-                          "input lies",
-                          to_string(arguments.task), arguments.n, arguments.seed, problem.k(),
-                          arguments.task == Task::ordinal ? "grades" : "classes", problem.regions(), problem.regions()));
+  note(false,
+       fmt::format("{}: {} examples (seed {}), {} {}; x1..x{} say in which of {} equally likely regions the "
+                   "input lies",
+                   to_string(arguments.task), arguments.n, arguments.seed, problem.k(),
+                   arguments.task == Task::ordinal ? "grades" : "classes", problem.regions(), problem.regions()));
   note(false, fmt::format("Bayes risk ({} loss) {}: no rule has a lower expected loss", cost.name(), bayes_risk));
   return done;
 }
@@ -107,13 +107,14 @@ Action declare(CLI::App& app) {
 }  // namespace
 
 Command generate_command() {
-  return {"generate", "--task T --n N [--seed S] [--out FILE]", "make synthetic data whose Bayes risk is known exactly",
-          "A CSV with the columns x1..x8,label. The input lies in one of 8 equally likely regions, which the 0/1 columns "
-          "name; in each region the label is drawn from a fixed table of probabilities. Most regions have no class with "
-          "a probability above 1/2. Every rule is linear in the features, so a consistent method comes as close to the "
-          "Bayes risk as the number of examples allows. The Bayes risk is printed on standard error: of the zero-one loss "
-          "for multiclass, of the absolute loss for ordinal (train that with --task ordinal).\n",
-          declare};
+  return {
+      "generate", "--task T --n N [--seed S] [--out FILE]", "make synthetic data whose Bayes risk is known exactly",
+      "A CSV with the columns x1..x8,label. The input lies in one of 8 equally likely regions, which the 0/1 columns "
+      "name; in each region the label is drawn from a fixed table of probabilities. Most regions have no class with "
+      "a probability above 1/2. Every rule is linear in the features, so a consistent method comes as close to the "
+      "Bayes risk as the number of examples allows. The Bayes risk is printed on standard error: of the zero-one loss "
+      "for multiclass, of the absolute loss for ordinal (train that with --task ordinal).\n",
+      declare};
 }
 
 }  // namespace m4n::cli

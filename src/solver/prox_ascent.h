@@ -1,13 +1,15 @@
 // The default solver: exact proximal block ascent on the dual (ALGORITHMS 4.2).
 //
-//   repeat, in a fresh random order every epoch:
+//   repeat, in a fresh random order every sweep:
 //     mu_i <- argmax over M of  v_i.mu - Omega(mu) - (c_i/2)|mu - mu_i|^2       (surrogate.prox)
 //     w    <- w + (p_i/lambda) Phi(x_i) (old mu_i - new mu_i)^T
 //
 // Each visit maximises the dual over its block: no step size, and the dual never falls. Blocks that do not move are
-// left out of the next 1, 2, 4, .. 32 epochs; the certificate, which ends the loop, always looks at all of them.
+// left out of the next 1, 2, 4, .. 32 sweeps; the certificate, which ends the loop, always looks at all of them. An epoch
+// is n visits, however many sweeps they take.
 // A visit costs one score, one proximal step and, if the block moved, one update.
 #pragma once
+#include <cmath>
 #include <numeric>
 
 #include "core/rng.h"
@@ -33,7 +35,7 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   std::vector<std::uint32_t> order(n);
   std::iota(order.begin(), order.end(), 0U);
   struct Rest {
-    std::uint8_t epochs = 0, patience = 0;
+    std::uint8_t sweeps = 0, patience = 0;
   };
   std::vector<Rest> rest(n);
   Rng rng(options.seed, 1);
@@ -56,7 +58,7 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
     ++result.oracle_calls;
     if (kernels::difference(old, now, step) <= still) {
       rest[i].patience = std::min<std::uint8_t>(rest[i].patience + 1, most_patience);
-      rest[i].epochs = static_cast<std::uint8_t>(1U << (rest[i].patience - 1));
+      rest[i].sweeps = static_cast<std::uint8_t>(1U << (rest[i].patience - 1));
       return;
     }
     rest[i].patience = 0;
@@ -81,14 +83,14 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
     rng.shuffle(std::span(order));
     for (const std::uint32_t i : order) {
-      if (rest[i].epochs > 0) {
-        --rest[i].epochs;
+      if (rest[i].sweeps > 0) {
+        --rest[i].sweeps;
         continue;
       }
       visit(i);
       if ((stopped = watch.stopped(problem.scorer->work(i) + 16 * length))) break;
     }
-    ++result.epochs;
+    result.epochs = static_cast<int>(std::ceil(visits / static_cast<double>(n)));
     if (!stopped && schedule.due(visits)) {
       look();
       certified_at = visits;
