@@ -158,12 +158,9 @@ Json compare(const Prepared& set, const Settings& settings) {
     theirs.seconds = std::min(theirs.seconds, again);
   }
   fmt::print(stderr,
-             "  m4n {:.4f} s, {} passes with {:.1f} n visits, {} certificates (P/P* - 1 = {:.1e})
-             "
-             "  LIBLINEAR eps {:g} {:.4f} s, {} passes ({:.1e}): {:.2f}x
-             ",
-             ours,
-             passes, visits, certificates, ours_primal / best - 1, eps, theirs.seconds, theirs.passes,
+             "  m4n {:.4f} s, {} passes with {:.1f} n visits, {} certificates (P/P* - 1 = {:.1e})\n"
+             "  LIBLINEAR eps {:g} {:.4f} s, {} passes ({:.1e}): {:.2f}x\n",
+             ours, passes, visits, certificates, ours_primal / best - 1, eps, theirs.seconds, theirs.passes,
              theirs.primal / best - 1, theirs.seconds / ours);
   return {{"set", set.name},
           {"n", set.n()},
@@ -182,10 +179,13 @@ Json compare(const Prepared& set, const Settings& settings) {
           {"ratio", theirs.seconds / ours}};
 }
 
+// All sets, or those named.
 Json peers(const Settings& settings) {
+  std::vector<std::string> files{"letter.csv.gz", "covtype15k.csv.gz", "segment.csv", "mnist10k.csv.gz",
+                                 "trec_qc_train.libsvm.gz"};
+  if (!settings.others.empty()) files = settings.others;
   Json rows = Json::array();
-  for (const char* file :
-       {"letter.csv.gz", "covtype15k.csv.gz", "segment.csv", "mnist10k.csv.gz", "trec_qc_train.libsvm.gz"})
+  for (const std::string& file : files)
     if (const std::optional<Prepared> set = load(settings, file)) rows.push_back(compare(*set, settings));
   return {{"m3n_peers", rows}, {"liblinear_version", LIBLINEAR_VERSION}};
 }

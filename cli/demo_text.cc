@@ -64,7 +64,7 @@ void show_study(Page& page, const Study& study) {
 
 void show_studies(Page& page, const std::vector<Study>& studies) {
   page.heading("1. Does more data lead to the best rule? Excess risk: expected cost above the best possible one");
-  page.line("M3N is the max-margin loss (structural SVM), M4N the max-min margin loss, CRF logistic, QS quadratic.");
+  page.line("M3N: max-margin loss (structural SVM), M4N: max-min margin loss, CRF: logistic, QS: least squares.");
   page.line(
       fmt::format("Synthetic data with known probabilities, so the excess is exact. lambda = {}/sqrt(n). Means over",
                   lambda_factor));
@@ -75,7 +75,7 @@ void show_studies(Page& page, const std::vector<Study>& studies) {
     names += fmt::format("     {:>7}  {:<6}", shown(surrogate), "gap");
   page.heading(names);
   for (const Study& study : studies) show_study(page, study);
-  page.line("Why M3N stays behind: where no class has a probability above 1/2 (6 of 8 regions) its scores all tie, so");
+  page.line("Why M3N stays behind: where no class has a probability above 1/2 (6 of 8 regions) its scores tie, so");
   page.line("its answer is an accident; on these grades it learns the median whatever the costs, and that is best");
   page.line("for absolute costs only. M4N finds the best rule, as do CRF (deciding by expected cost) and QS.");
 }

@@ -8,11 +8,10 @@
 //
 // Both are finite sums: the excess risk of a trained model carries no noise of a test sample.
 //
-// multiclass  4 classes. In 6 of the 8 regions no class has probability above 1/2. The best class leads by 0.15 or
-// more. ordinal     5 grades. The median (best for |t - p|), the rounded mean (best for (t - p)^2) and the 3/4-quantile
-// (best
-//             when a grade too low costs three times a grade too high) are far from ties, and are not all the same in
-//             any region but one.
+// multiclass: 4 classes. In 6 of the 8 regions no class has probability above 1/2. The best leads by 0.15 or more.
+//
+// ordinal: 5 grades. The median (best for |t - p|), the rounded mean (best for (t - p)^2) and the 3/4-quantile (best
+// when a grade too low costs three times a grade too high) are far from ties, and in no region are all three the same.
 #pragma once
 #include <cstddef>
 #include <cstdint>
