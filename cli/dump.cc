@@ -32,7 +32,8 @@ std::vector<std::size_t> by_size(const Model& model) {
 }
 
 std::string feature_name(const Model& model, std::size_t feature) {
-  if (feature == model.d) return "(bias)";
+  if (feature == model.width()) return "(bias)";
+  if (model.map.kind != FeatureKind::linear) return fmt::format("({} {})", to_string(model.map.kind), feature + 1);
   return model.feature_names.empty() ? std::to_string(feature + 1) : model.feature_names[feature];
 }
 

@@ -1,5 +1,8 @@
 // Learning: data and options in, a model with its certificate out.
 #pragma once
+#include <span>
+#include <vector>
+
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/model.h"
@@ -17,5 +20,10 @@ struct FitResult {
 // requires: every label known, at least two classes, weights positive and finite.
 // ensures:  report.certificate brackets the optimum of P; it is converged if relative_gap <= tol.
 FitResult fit(Dataset data, const TrainOptions& options, const Context& context = {});
+
+// The same for several lambdas in turn (options.lambda is not used), each started from the solution of the one before;
+// descending ones save the most work.
+std::vector<FitResult> fit_path(Dataset data, const TrainOptions& options, std::span<const double> lambdas,
+                                const Context& context = {});
 
 }  // namespace m4n

@@ -19,6 +19,24 @@ struct Standardizer {
   std::vector<double> mean, inverse_scale;
 };
 
+enum class KernelKind { rbf, laplacian, poly };
+const char* to_string(KernelKind);
+struct Kernel {
+  KernelKind kind = KernelKind::rbf;
+  double gamma = 1;
+  int degree = 3;
+};
+
+// From a (standardised) input to what the weights multiply: the input itself; K(x, c) for the rows c of `points` (the
+// support examples of a kernel, RBF centres, Nystrom landmarks, whatever was done to them in training being folded into
+// the weights); or cos(points x + phase) for random Fourier features.
+struct FeatureMap {
+  FeatureKind kind = FeatureKind::linear;
+  Kernel kernel;
+  DenseMatrix points;
+  std::vector<double> phase;
+};
+
 // Labels 0..K-1 are the number of cut points strictly below the raw target.
 struct OrdinalBins {
   Binning rule = Binning::quantile;
@@ -38,8 +56,9 @@ struct Model {
   std::size_t d = 0;
   bool sparse = false;
   Standardizer standardizer;
+  FeatureMap map;
   bool bias = true;
-  std::vector<double> weights;  // (d + bias) x k, feature-major; the last row is the bias
+  std::vector<double> weights;  // (width() + bias) x k, feature-major; the last row is the bias
   std::string solver;           // that found the weights
   double lambda = 0, tol = 0;
   std::size_t n = 0;
@@ -49,6 +68,8 @@ struct Model {
   Certificate certificate;
 
   std::size_t k() const { return classes.size(); }
+  // How many features the weights apply to.
+  std::size_t width() const { return map.kind == FeatureKind::linear ? d : map.points.rows; }
 
   // Scores v(x), n x k. Refuses features whose number does not fit.
   std::vector<double> scores(const FeaturesView& x, const Context& context = {}) const;

@@ -18,6 +18,8 @@ enum class Decoder { automatic, argmax, adversary, expected };
 enum class StepRule { automatic, paper, line_search };
 enum class Binning { quantile, width };
 enum class Format { automatic, csv, libsvm };
+enum class FeatureKind { linear, rbf, laplacian, poly, rbf_centers, nystrom, fourier };
+enum class Landmarks { kmeans, uniform };
 
 // How a file is read. Which of its columns mean what.
 struct ReadOptions {
@@ -46,8 +48,13 @@ struct TrainOptions {
   StepRule step = StepRule::automatic;  // paper for gbcfw with spmp, line-search otherwise
   int bins = 0;                         // > 0: cut a raw target into that many grades
   Binning binning = Binning::quantile;
-  std::string class_weight;         // empty, `balanced`, or a CSV file with rows class,weight
-  std::optional<bool> standardize;  // nullopt: yes for dense features, no for sparse ones
+  std::string class_weight;  // empty, `balanced`, or a CSV file with rows class,weight
+  FeatureKind features = FeatureKind::linear;
+  std::optional<double> gamma;              // of the kernel; nullopt: from the training data (see feature_map.h)
+  int degree = 3;                           // of the polynomial kernel
+  int components = 0;                       // centres, landmarks or frequencies; 0: 200 centres, else 500
+  Landmarks landmarks = Landmarks::kmeans;  // how Nystrom landmarks are chosen
+  std::optional<bool> standardize;          // nullopt: yes for dense features, no for sparse ones
   bool bias = true;
   bool require_converged = false;
   std::uint64_t seed = 0;
@@ -76,5 +83,7 @@ const char* to_string(Decoder);
 const char* to_string(StepRule);
 const char* to_string(Binning);
 const char* to_string(Format);
+const char* to_string(FeatureKind);
+const char* to_string(Landmarks);
 
 }  // namespace m4n

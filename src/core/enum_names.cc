@@ -26,6 +26,15 @@ constexpr EnumName<Binning> binning_names[] = {{Binning::quantile, "quantile"}, 
 constexpr EnumName<Format> format_names[] = {
     {Format::automatic, "auto"}, {Format::csv, "csv"}, {Format::libsvm, "libsvm"}};
 
+constexpr EnumName<FeatureKind> feature_names[] = {
+    {FeatureKind::linear, "linear"},           {FeatureKind::rbf, "rbf"},
+    {FeatureKind::laplacian, "laplacian"},     {FeatureKind::poly, "poly"},
+    {FeatureKind::rbf_centers, "rbf-centers"}, {FeatureKind::nystrom, "nystrom"},
+    {FeatureKind::fourier, "fourier"}};
+constexpr EnumName<KernelKind> kernel_names[] = {
+    {KernelKind::rbf, "rbf"}, {KernelKind::laplacian, "laplacian"}, {KernelKind::poly, "poly"}};
+constexpr EnumName<Landmarks> landmark_names[] = {{Landmarks::kmeans, "kmeans"}, {Landmarks::uniform, "uniform"}};
+
 template <class Enum>
 const char* name_of(Enum value) {
   for (const EnumName<Enum>& entry : enum_names<Enum>())
@@ -68,6 +77,19 @@ std::span<const EnumName<Format>> enum_names() {
   return format_names;
 }
 
+template <>
+std::span<const EnumName<FeatureKind>> enum_names() {
+  return feature_names;
+}
+template <>
+std::span<const EnumName<Landmarks>> enum_names() {
+  return landmark_names;
+}
+template <>
+std::span<const EnumName<KernelKind>> enum_names() {
+  return kernel_names;
+}
+
 const char* to_string(Task value) { return name_of(value); }
 const char* to_string(SurrogateKind value) { return name_of(value); }
 const char* to_string(SolverKind value) { return name_of(value); }
@@ -76,6 +98,9 @@ const char* to_string(Decoder value) { return name_of(value); }
 const char* to_string(StepRule value) { return name_of(value); }
 const char* to_string(Binning value) { return name_of(value); }
 const char* to_string(Format value) { return name_of(value); }
+const char* to_string(FeatureKind value) { return name_of(value); }
+const char* to_string(KernelKind value) { return name_of(value); }
+const char* to_string(Landmarks value) { return name_of(value); }
 
 void refuse_name(std::string_view name, std::string_view what, const std::string& valid_names) {
   throw UsageError(fmt::format("{}: '{}' is not a known value; expected one of: {}", what, name, valid_names));

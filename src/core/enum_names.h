@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "m4n/model.h"
 #include "m4n/options.h"
 
 namespace m4n {
@@ -68,5 +69,11 @@ template <>
 std::span<const EnumName<Binning>> enum_names();
 template <>
 std::span<const EnumName<Format>> enum_names();
+template <>
+std::span<const EnumName<FeatureKind>> enum_names();
+template <>
+std::span<const EnumName<KernelKind>> enum_names();
+template <>
+std::span<const EnumName<Landmarks>> enum_names();
 
 }  // namespace m4n

@@ -128,6 +128,29 @@ double Dot(std::span<const double> a, std::span<const double> b) {
   return out;
 }
 
+void L1Distances(std::span<const double> x, const double* w, std::span<double> v) {
+  const std::size_t kp = v.size();
+  for (std::size_t first = 0; first < kp; first += lane_block) {
+    constexpr std::size_t vectors = lane_block / lanes;
+    V acc[vectors];
+    for (V& a : acc) a = hn::Zero(d);
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      const V xv = hn::Set(d, x[j]);
+      for (std::size_t a = 0; a < vectors; ++a)
+        acc[a] = hn::Add(acc[a], hn::Abs(hn::Sub(xv, hn::Load(d, w + j * kp + first + a * lanes))));
+    }
+    for (std::size_t a = 0; a < vectors; ++a) hn::Store(acc[a], d, v.data() + first + a * lanes);
+  }
+}
+
+void Decay(std::span<double> v, double rate) {
+  const V scale = hn::Set(d, -rate), floor = hn::Set(d, -708.0);
+  for (std::size_t a = 0; a < v.size(); a += lanes) {
+    const V x = hn::Mul(scale, hn::Max(hn::Load(d, v.data() + a), hn::Zero(d)));
+    hn::Store(hn::IfThenElseZero(hn::Gt(x, floor), hn::Exp(d, hn::Max(x, floor))), d, v.data() + a);
+  }
+}
+
 HWY_INLINE double largest(std::span<const double> u) {
   V top = hn::Load(d, u.data());
   for (std::size_t a = lanes; a < u.size(); a += lanes) top = hn::Max(top, hn::Load(d, u.data() + a));
@@ -238,6 +261,8 @@ HWY_EXPORT(SparseScores);
 HWY_EXPORT(DenseUpdate);
 HWY_EXPORT(SparseUpdate);
 HWY_EXPORT(Dot);
+HWY_EXPORT(L1Distances);
+HWY_EXPORT(Decay);
 HWY_EXPORT(Threshold);
 HWY_EXPORT(ProjectSimplex);
 HWY_EXPORT(ProxMax);
@@ -261,6 +286,10 @@ void sparse_update(std::span<const std::uint32_t> column, std::span<const double
   HWY_DYNAMIC_DISPATCH(SparseUpdate)(column, value, delta, w);
 }
 double dot(std::span<const double> a, std::span<const double> b) { return HWY_DYNAMIC_DISPATCH(Dot)(a, b); }
+void l1_distances(std::span<const double> x, const double* w, std::span<double> v) {
+  HWY_DYNAMIC_DISPATCH(L1Distances)(x, w, v);
+}
+void decay(std::span<double> v, double rate) { HWY_DYNAMIC_DISPATCH(Decay)(v, rate); }
 double threshold(std::span<const double> u, double mass) { return HWY_DYNAMIC_DISPATCH(Threshold)(u, mass); }
 void project_simplex(std::span<const double> u, std::span<double> mu) { HWY_DYNAMIC_DISPATCH(ProjectSimplex)(u, mu); }
 void prox_max(std::span<double> u, double c, std::span<double> mu) { HWY_DYNAMIC_DISPATCH(ProxMax)(u, c, mu); }

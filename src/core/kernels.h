@@ -26,6 +26,12 @@ void sparse_update(std::span<const std::uint32_t> column, std::span<const double
 
 double dot(std::span<const double> a, std::span<const double> b);
 
+// v_c = sum_j |x_j - w_jc|
+void l1_distances(std::span<const double> x, const double* w, std::span<double> v);
+
+// v = exp(-rate * max(v, 0)), entry by entry: distances to similarities.
+void decay(std::span<double> v, double rate);
+
 // Euclidean projection of u onto the simplex: mu = (u - tau)_+ with sum mu = 1.
 void project_simplex(std::span<const double> u, std::span<double> mu);
 

@@ -131,6 +131,30 @@ std::vector<OptionRow> make_table() {
   add(word_or_file("class-weight", {"balanced"}, "all equal",
                    "weight of the examples of each class: n / (k n_c), or rows class,weight of a file",
                    &T::class_weight));
+  add(choice<FeatureKind>(
+      "features",
+      {FeatureKind::linear, FeatureKind::rbf, FeatureKind::laplacian, FeatureKind::poly, FeatureKind::rbf_centers,
+       FeatureKind::nystrom, FeatureKind::fourier},
+      "linear",
+      "what the scores are linear in: the columns; an exact kernel (rbf, laplacian, poly); Gaussian "
+      "bumps at training points, as in the authors' code; an approximation of the rbf kernel by "
+      "landmarks or by random waves",
+      &T::features));
+  add({"gamma", "X|median", "median",
+       "rbf: exp(-X |x-y|^2), laplacian: exp(-X |x-y|_1), poly: (X x.y + 1)^degree; median takes it from the distances "
+       "of training pairs (1/d for poly)",
+       [](T& o, const std::string& text) {
+         if (text == "median") {
+           o.gamma.reset();
+         } else {
+           o.gamma = parse_real("gamma", text, positive);
+         }
+       }});
+  add(whole("degree", "N", "3", "of the poly kernel", 1, 20, &T::degree));
+  add(whole("components", "N", "200 for rbf-centers, else 500", "centres, landmarks or waves", 1, 1'000'000,
+            &T::components));
+  add(choice<Landmarks>("landmarks", {Landmarks::kmeans, Landmarks::uniform}, "kmeans",
+                        "nystrom: rows far apart (k-means++ seeding), or any", &T::landmarks));
   add(yes_no("standardize", "yes for dense features",
              "scale every feature to mean 0 and variance 1 (sparse: no centring)", &T::standardize));
   add(yes_no("bias", "yes", "add a constant feature 1, regularised like the others", &T::bias));
@@ -154,6 +178,9 @@ void validate_ranges(const TrainOptions& o) {
   check(!o.time_limit || is_positive(*o.time_limit), "time_limit", o.time_limit.value_or(0), "a positive number");
   check(o.epochs >= 1, "epochs", o.epochs, "at least 1");
   check(o.oracle_iterations >= 1, "oracle_iterations", o.oracle_iterations, "at least 1");
+  check(!o.gamma || is_positive(*o.gamma), "gamma", o.gamma.value_or(0), "a positive number");
+  check(o.degree >= 1 && o.degree <= 20, "degree", o.degree, "1 to 20");
+  check(o.components >= 0, "components", o.components, "0 (the default number), or more");
   check(o.bins == 0 || (o.bins >= 2 && o.bins <= max_bins), "bins", o.bins, "0 (off), or 2 to 1000");
 }
 
@@ -216,6 +243,30 @@ void validate_solver(const TrainOptions& o) {
         "add --solver gbcfw");
 }
 
+void validate_features(const TrainOptions& o) {
+  const std::string features = to_string(o.features);
+  const TrainOptions usual;
+  const bool sampled = o.features == FeatureKind::rbf_centers || o.features == FeatureKind::nystrom ||
+                       o.features == FeatureKind::fourier;
+  if (o.gamma && o.features == FeatureKind::linear)
+    throw UsageError("--gamma belongs to a kernel, and linear features have none. Add --features rbf, or leave it out");
+  if (o.degree != usual.degree && o.features != FeatureKind::poly)
+    throw UsageError(fmt::format("--degree belongs to --features poly, not to {}. Leave it out", features));
+  if (o.components != usual.components && !sampled)
+    throw UsageError(
+        fmt::format("--components counts the centres of rbf-centers, the landmarks of nystrom or the waves of fourier; "
+                    "{} has none. "
+                    "Leave it out",
+                    features));
+  if (o.landmarks != usual.landmarks && o.features != FeatureKind::nystrom)
+    throw UsageError(fmt::format("--landmarks belongs to --features nystrom, not to {}. Leave it out", features));
+  if (o.solver == SolverKind::lbfgs && o.features != FeatureKind::linear && !sampled)
+    throw UsageError(fmt::format(
+        "--solver lbfgs moves the weights of explicit features, and the kernel {} has none. Use --solver auto, or "
+        "--features nystrom",
+        features));
+}
+
 void validate_grades(const TrainOptions& o) {
   if (o.bins > 0 && o.task == Task::multiclass)
     throw UsageError(
@@ -237,6 +288,7 @@ void validate(const TrainOptions& options) {
   validate_ranges(options);
   validate_surrogate(options);
   validate_solver(options);
+  validate_features(options);
   validate_grades(options);
 }
 

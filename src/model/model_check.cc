@@ -1,9 +1,10 @@
 // The conditions a model must meet before it is written and after it is read:
 //
-//   k >= 2 distinct classes; d + bias >= 1; weights (d + bias) x k and finite
+//   k >= 2 distinct classes; features + bias >= 1; weights (features + bias) x k and finite
 //   cost k x k with cost[t][p] > cost[t][t] for p != t, and equal to the named loss where it has a name
 //   cuts: none, or k - 1 finite non-decreasing ones for an ordinal task
 //   mean, inverse_scale: none, or d finite numbers; no mean for sparse features
+//   a feature map unless linear: finite points, gamma > 0, phases for fourier only
 //   numbers about the training finite where they must be, and not negative where they cannot be
 //
 // Cost: linear in the size of the model.
@@ -33,6 +34,7 @@ class Checker {
     check_cost();
     check_bins();
     check_standardizer();
+    check_map();
     check_training();
   }
 
@@ -59,7 +61,7 @@ class Checker {
   }
 
   void check_shape() const {
-    const std::size_t k = model_.k(), rows = model_.d + (model_.bias ? 1 : 0);
+    const std::size_t k = model_.k(), rows = model_.width() + (model_.bias ? 1 : 0);
     require(k >= 2 && k <= std::numeric_limits<std::int32_t>::max(),
             fmt::format("it has {} classes; expected at least 2", k));
     require(model_.d <= std::numeric_limits<std::uint32_t>::max(), fmt::format("it has {} features", model_.d));
@@ -108,6 +110,23 @@ class Checker {
     require_finite("inverse_scale", inverse_scale);
     require(std::none_of(inverse_scale.begin(), inverse_scale.end(), [](double scale) { return scale < 0; }),
             "inverse_scale holds a negative number");
+  }
+
+  void check_map() const {
+    const auto& [kind, kernel, points, phase] = model_.map;
+    const std::size_t width = points.rows;
+    if (kind == FeatureKind::linear) {
+      require(width == 0 && points.values.empty() && phase.empty(),
+              "its features are linear, but it has a feature map");
+      return;
+    }
+    require(std::isfinite(kernel.gamma) && kernel.gamma > 0, fmt::format("gamma is {}", kernel.gamma));
+    require(kernel.degree >= 1 && kernel.degree <= largest_degree, fmt::format("degree is {}", kernel.degree));
+    require(points.cols == model_.d, "its points have another number of columns than its input");
+    require_length("points", points.values.size(), product_or_largest(width, model_.d));
+    require_finite("points", points.values);
+    require_length("phase", phase.size(), kind == FeatureKind::fourier ? width : 0);
+    require_finite("phase", phase);
   }
 
   void check_training() const {

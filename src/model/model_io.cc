@@ -1,5 +1,6 @@
 // Model to file and back. The kind "linear" is a matrix of weights on the simplex: fields hold what it is and how it
-// was found, arrays hold what grows with k and d. Nothing about times, paths or threads: same model, same bytes.
+// was found, arrays hold what grows with k and d; "mapped" adds the feature map its weights apply to. Nothing about
+// times, paths or threads: same model, same bytes.
 //
 // A later kind or field gets its own branch here; a file this version does not understand is refused.
 #include <fcntl.h>
@@ -22,10 +23,12 @@ namespace m4n {
 namespace {
 
 constexpr const char* linear_kind = "linear";
+constexpr const char* mapped_kind = "mapped";  // linear in features that are computed from the input
 
 std::string to_bytes_checked(const Model& model, const std::string& name) {
   check_model(model, name);
-  ModelFileWriter file(linear_kind);
+  const bool linear = model.map.kind == FeatureKind::linear;
+  ModelFileWriter file(linear ? linear_kind : mapped_kind);
   file.field("task", to_string(model.task));
   file.field("surrogate", to_string(model.surrogate));
   file.field("decode", to_string(model.decode));
@@ -55,12 +58,21 @@ std::string to_bytes_checked(const Model& model, const std::string& name) {
   file.array("mean", model.standardizer.mean);
   file.array("inverse_scale", model.standardizer.inverse_scale);
   file.array("weights", model.weights);
+  if (!linear) {
+    file.field("features", to_string(model.map.kind));
+    file.field("kernel", to_string(model.map.kernel.kind));
+    file.real("gamma", model.map.kernel.gamma);
+    file.field("degree", model.map.kernel.degree);
+    file.field("width", model.width());
+    file.array("points", model.map.points.values);
+    file.array("phase", model.map.phase);
+  }
   return file.to_bytes();
 }
 
 // Arrays are taken only with the length that k and d demand; k and d are bounded by the arrays before they are used
 // for anything else.
-Model read_linear(ModelFileReader& file) {
+Model read_model(ModelFileReader& file, bool linear) {
   constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
   constexpr auto or_none = ModelFileReader::Length::exact_or_none;
   Model model;
@@ -91,7 +103,17 @@ Model read_linear(ModelFileReader& file) {
   model.bins.cuts = file.doubles("cuts", k - 1, or_none);
   model.standardizer.mean = file.doubles("mean", d, or_none);
   model.standardizer.inverse_scale = file.doubles("inverse_scale", d, or_none);
-  model.weights = file.doubles("weights", product_or_largest(d + (model.bias ? 1 : 0), k));
+  std::uint64_t width = d;
+  if (!linear) {
+    model.map.kind = file.choice<FeatureKind>("features");
+    model.map.kernel.kind = file.choice<KernelKind>("kernel");
+    model.map.kernel.gamma = file.real("gamma");
+    model.map.kernel.degree = static_cast<int>(file.natural("degree", 1, largest_degree));
+    width = file.natural("width", 0, std::numeric_limits<std::uint32_t>::max());
+    model.map.points = {static_cast<std::size_t>(width), model.d, file.doubles("points", product_or_largest(width, d))};
+    model.map.phase = file.doubles("phase", width, or_none);
+  }
+  model.weights = file.doubles("weights", product_or_largest(width + (model.bias ? 1 : 0), k));
   file.finish();
   return model;
 }
@@ -158,12 +180,13 @@ std::string Model::to_bytes() const { return to_bytes_checked(*this, "model"); }
 
 Model Model::from_bytes(std::span<const char> bytes, const std::string& name) {
   ModelFileReader file(bytes, name);
-  if (file.kind() != linear_kind)
-    file.fail(
-        fmt::format("it holds a model of the kind '{}', but this m4n knows the kind '{}' only: it was written by "
-                    "a newer m4n; update m4n, or train again",
-                    file.kind(), linear_kind));
-  Model model = read_linear(file);
+  const bool linear = file.kind() == linear_kind;
+  if (!linear && file.kind() != mapped_kind)
+    file.fail(fmt::format(
+        "it holds a model of the kind '{}', but this m4n knows the kinds '{}' and '{}' only: it was written "
+        "by a newer m4n; update m4n, or train again",
+        file.kind(), linear_kind, mapped_kind));
+  Model model = read_model(file, linear);
   check_model(model, name);
   return model;
 }

@@ -1,11 +1,14 @@
 // Scores and predictions of a trained model, in parallel over rows.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "core/parallel.h"
 #include "m4n/error.h"
 #include "m4n/model.h"
 #include "scorer/linear.h"
 #include "surrogate/decoder.h"
+#include "transform/feature_map.h"
 #include "transform/standardize.h"
 
 namespace m4n {
@@ -19,37 +22,54 @@ struct PaddedWeights {
   AlignedVector<double> w;
   const double* bias;
   explicit PaddedWeights(const Model& model)
-      : stride(kernels::padded(model.k())), w((model.d + (model.bias ? 1 : 0)) * stride, 0.0), bias(nullptr) {
+      : stride(kernels::padded(model.k())), w((model.width() + (model.bias ? 1 : 0)) * stride, 0.0), bias(nullptr) {
     for (std::size_t row = 0; row * stride < w.size(); ++row)
       for (std::size_t j = 0; j < model.k(); ++j) w[row * stride + j] = model.weights[row * model.k() + j];
-    if (model.bias) bias = w.data() + model.d * stride;
+    if (model.bias) bias = w.data() + model.width() * stride;
   }
 };
 
-void score_row(const Model& model, const PaddedWeights& weights, std::span<const double> row, std::span<double> scratch,
-               std::span<double> v) {
-  standardize_row(model.standardizer, row, scratch);
-  kernels::dense_scores(scratch.first(row.size()), weights.w.data(), weights.bias, v);
-}
+// Scores one row at a time, with scratch memory of its own.
+class RowScorer {
+ public:
+  RowScorer(const Model& model, const PaddedWeights& weights, const MapEvaluator* map)
+      : model_(model), weights_(weights), map_(map), input_(model.d), features_(map != nullptr ? map->width() : 0) {}
 
-// Centred columns are not zero where the row has no entry, so a sparse row is filled up first.
-void score_row(const Model& model, const PaddedWeights& weights, SparseRow row, std::span<double> scratch,
-               std::span<double> v) {
-  if (model.standardizer.mean.empty()) {
-    standardize_row(model.standardizer, row, scratch);
-    kernels::sparse_scores(row.column, scratch.first(row.column.size()), weights.w.data(), weights.bias, v);
-    return;
+  void score(std::span<const double> row, std::span<double> v) {
+    standardize_row(model_.standardizer, row, input_);
+    score_input(v);
   }
-  const std::span<double> dense = scratch.first(model.d);
-  std::fill(dense.begin(), dense.end(), 0.0);
-  for (std::size_t e = 0; e < row.column.size(); ++e) dense[row.column[e]] = row.value[e];
-  standardize_row(model.standardizer, std::span<const double>(dense), dense);
-  kernels::dense_scores(dense, weights.w.data(), weights.bias, v);
-}
+  // Centred columns, and the distances of a kernel, are not zero where the row has no entry: it is filled up then.
+  void score(SparseRow row, std::span<double> v) {
+    if (map_ == nullptr && model_.standardizer.mean.empty()) {
+      standardize_row(model_.standardizer, row, input_);
+      kernels::sparse_scores(row.column, std::span(input_).first(row.column.size()), weights_.w.data(), weights_.bias,
+                             v);
+      return;
+    }
+    std::fill(input_.begin(), input_.end(), 0.0);
+    for (std::size_t e = 0; e < row.column.size(); ++e) input_[row.column[e]] = row.value[e];
+    standardize_row(model_.standardizer, std::span<const double>(input_), input_);
+    score_input(v);
+  }
+
+ private:
+  void score_input(std::span<double> v) {
+    if (map_ != nullptr) map_->evaluate(input_, features_);
+    kernels::dense_scores(map_ != nullptr ? features_ : input_, weights_.w.data(), weights_.bias, v);
+  }
+
+  const Model& model_;
+  const PaddedWeights& weights_;
+  const MapEvaluator* map_;
+  std::vector<double> input_, features_;
+};
 
 }  // namespace
 
 std::vector<double> Model::scores(const FeaturesView& features, const Context& context) const {
+  std::optional<MapEvaluator> mapped;
+  if (map.kind != FeatureKind::linear) mapped.emplace(map);
   return std::visit(
       [&](const auto& x) {
         if (x.cols != d) throw Error(fmt::format("the data have {} features, the model was trained on {}", x.cols, d));
@@ -57,10 +77,10 @@ std::vector<double> Model::scores(const FeaturesView& features, const Context& c
         std::vector<double> out(x.rows * k());
         parallel_chunks(x.rows, chunk, context.threads,
                         [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-                          std::vector<double> scratch(d);
+                          RowScorer scorer(*this, padded, mapped ? &*mapped : nullptr);
                           AlignedVector<double> v(padded.stride);
                           for (std::size_t i = first; i < last; ++i) {
-                            score_row(*this, padded, x.row(i), scratch, v);
+                            scorer.score(x.row(i), v);
                             std::copy_n(v.begin(), k(), out.begin() + static_cast<std::ptrdiff_t>(i * k()));
                           }
                         });

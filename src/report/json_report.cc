@@ -62,7 +62,7 @@ std::string info_json(const Model& model) {
                  {"task", to_string(model.task)},
                  {"surrogate", to_string(model.surrogate)},
                  {"loss", model.loss_name},
-                 {"features", "linear"},
+                 {"features", to_string(model.map.kind)},
                  {"n", model.n},
                  {"d", model.d},
                  {"k", model.k()},

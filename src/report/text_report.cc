@@ -63,6 +63,15 @@ std::string confusion_text(const Evaluation& evaluation, const std::vector<std::
   return text + "\n";
 }
 
+// "rbf, gamma 0.05, 312 points" where there is a feature map.
+std::string features_text(const Model& model) {
+  const FeatureMap& map = model.map;
+  const std::string kind = to_string(map.kind);
+  if (map.kind == FeatureKind::linear) return kind;
+  const std::string degree = map.kernel.kind == KernelKind::poly ? fmt::format(", degree {}", map.kernel.degree) : "";
+  return fmt::format("{}, gamma {}{}, {} points", kind, rounded(map.kernel.gamma), degree, map.points.rows);
+}
+
 }  // namespace
 
 std::string train_text(const TrainReport& report) {
@@ -86,7 +95,7 @@ std::string info_text(const Model& model) {
                  {"decode", to_string(model.decode)},
                  {"trained on", fmt::format("{} examples, {} {} features, {} classes", model.n, model.d,
                                             model.sparse ? "sparse" : "dense", model.k())},
-                 {"features", fmt::format("linear, {}, {}", model.bias ? "with bias" : "no bias",
+                 {"features", fmt::format("{}, {}, {}", features_text(model), model.bias ? "with bias" : "no bias",
                                           model.standardizer.inverse_scale.empty() ? "as they are" : "standardised")},
                  {"lambda", rounded(model.lambda)},
                  {"solver", fmt::format("{}, {} epochs, {} oracle calls, seed {}, tolerance {:.6g}", model.solver,

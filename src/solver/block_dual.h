@@ -1,4 +1,4 @@
-// The choice between the block-dual solvers for a given surrogate.
+// The choice between the block-dual solvers for a given surrogate, along a path of lambdas.
 #pragma once
 #include "solver/gbcfw.h"
 #include "solver/prox_ascent.h"
@@ -12,14 +12,24 @@ inline GbcfwOptions gbcfw_options(const TrainOptions& o) {
 }
 
 template <class Scorer, Surrogate S>
-SolveResult block_dual(const Problem<Scorer>& problem, const S& surrogate, const SolveRequest& request) {
+void block_dual(Problem<Scorer> problem, const S& surrogate, const SolveRequest& request, const Emit& emit) {
   DualPoint<S> dual(problem, surrogate);
   const SolverOptions options = solver_options(*request.options);
-  if constexpr (ProxSurrogate<S>) {
-    if (request.options->solver != SolverKind::gbcfw)
-      return prox_ascent(problem, surrogate, dual, options, *request.context);
+  for (const double lambda : request.lambdas) {
+    problem.lambda = lambda;
+    if constexpr (ProxSurrogate<S>) {
+      if (request.options->solver != SolverKind::gbcfw) {
+        rebuild_weights(problem, surrogate, dual);
+        emit(prox_ascent(problem, surrogate, dual, options, *request.context));
+        continue;
+      }
+    }
+    // The paper's step starts at 1, which forgets any start; so every lambda starts afresh.
+    const GbcfwOptions rule = gbcfw_options(*request.options);
+    if (!rule.line_search) dual = DualPoint<S>(problem, surrogate);
+    rebuild_weights(problem, surrogate, dual);
+    emit(gbcfw(problem, surrogate, dual, options, rule, *request.context));
   }
-  return gbcfw(problem, surrogate, dual, options, gbcfw_options(*request.options), *request.context);
 }
 
 }  // namespace m4n

@@ -12,7 +12,7 @@
 #include "m4n/read.h"
 #include "solver/solve.h"
 #include "surrogate/decoder.h"
-#include "transform/standardize.h"
+#include "transform/prepared.h"
 
 namespace m4n {
 namespace {
@@ -59,7 +59,7 @@ CostMatrix chosen_cost(const TrainOptions& options, Task task, const std::vector
   return CostMatrix::parse(options.loss.empty() ? usual : options.loss, classes);
 }
 
-Solution solve(const SolveRequest& request) {
+std::vector<Solution> solve(const SolveRequest& request) {
   switch (request.options->surrogate) {
     case SurrogateKind::m4n:
       return solve_m4n(request);
@@ -73,68 +73,12 @@ Solution solve(const SolveRequest& request) {
   throw UsageError("unknown surrogate");
 }
 
-}  // namespace
-
-FitResult fit(Dataset data, const TrainOptions& requested, const Context& context) {
-  const auto start = std::chrono::steady_clock::now();
-  TrainOptions options = requested;
-  if (options.oracle == OracleKind::spmp && options.solver == SolverKind::automatic) options.solver = SolverKind::gbcfw;
-  validate(options);
-  check(data);
-
-  FitResult out;
-  Model& model = out.model;
-  model.task = options.task.value_or(Task::multiclass);
-  const CostMatrix cost = chosen_cost(options, model.task, data.class_names);
-  const std::vector<double> p = shares(data, options.class_weight);
-
-  model.sparse = std::holds_alternative<SparseMatrix>(data.x);
-  model.d = cols(data.x);
-  if (options.standardize.value_or(!model.sparse)) {
-    model.standardizer = fit_standardizer(view(data.x), data.weight);
-    apply_in_place(model.standardizer, data.x);
-  }
-
-  model.n = data.examples();
-  model.lambda = options.lambda.value_or(1 / static_cast<double>(model.n));
-  Solution solution = solve({view(data.x), options.bias, data.label, p, &cost, model.lambda, &options, &context});
-
-  model.surrogate = options.surrogate;
-  model.smoothing = options.smoothing;
-  model.decode =
-      options.decode == Decoder::automatic ? default_decoder(model.surrogate, model.smoothing, cost) : options.decode;
-  model.loss_name = cost.name();
-  model.cost = cost.values();
-  model.classes = std::move(data.class_names);
-  model.feature_names = std::move(data.feature_names);
-  model.bias = options.bias;
-  model.weights = std::move(solution.weights);
-  model.solver = solution.result.solver;
-  model.tol = options.tol;
-  model.epochs = solution.result.epochs;
-  model.oracle_calls = solution.result.oracle_calls;
-  model.seed = options.seed;
-  model.norm_squared = solution.norm_squared;
-  model.certificate = solution.result.certificate;
-
-  // The task loss on the training data, which are transformed already.
-  Standardizer fitted;
-  std::swap(fitted, model.standardizer);
-  const std::vector<std::int32_t> predicted = model.predict(view(data.x), context);
-  std::swap(fitted, model.standardizer);
-  double total = 0;
-  for (std::size_t i = 0; i < predicted.size(); ++i) {
-    const double weight = data.weight.empty() ? 1.0 : data.weight[i];
-    model.train_loss += weight * cost(static_cast<std::size_t>(data.label[i]), static_cast<std::size_t>(predicted[i]));
-    total += weight;
-  }
-  model.train_loss /= total;
-
-  TrainReport& r = out.report;
+TrainReport report_of(const Model& model, const SolveResult& result) {
+  TrainReport r;
   r.task = to_string(model.task);
   r.surrogate = to_string(model.surrogate);
   r.loss = model.loss_name;
-  r.features = "linear";
+  r.features = to_string(model.map.kind);
   r.solver = model.solver;
   r.decode = to_string(model.decode);
   r.n = model.n;
@@ -145,13 +89,79 @@ FitResult fit(Dataset data, const TrainOptions& requested, const Context& contex
   r.epochs = model.epochs;
   r.oracle_calls = model.oracle_calls;
   r.seed = model.seed;
-  r.seconds = solution.result.seconds;
+  r.seconds = result.seconds;
   r.certificate = model.certificate;
   r.train_loss = model.train_loss;
   r.norm_squared = model.norm_squared;
-  r.interrupted = solution.result.interrupted;
-  r.seconds_total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  r.interrupted = result.interrupted;
+  return r;
+}
+
+// Mean cost of the predictions, weighted as the examples are.
+double mean_cost(const CostMatrix& cost, const Dataset& data, const std::vector<std::int32_t>& predicted) {
+  double sum = 0, total = 0;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const double weight = data.weight.empty() ? 1.0 : data.weight[i];
+    sum += weight * cost(static_cast<std::size_t>(data.label[i]), static_cast<std::size_t>(predicted[i]));
+    total += weight;
+  }
+  return sum / total;
+}
+
+}  // namespace
+
+std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,
+                                const Context& context) {
+  const auto start = std::chrono::steady_clock::now();
+  TrainOptions options = requested;
+  if (options.oracle == OracleKind::spmp && options.solver == SolverKind::automatic) options.solver = SolverKind::gbcfw;
+  validate(options);
+  check(data);
+
+  Model common;
+  common.task = options.task.value_or(Task::multiclass);
+  const CostMatrix cost = chosen_cost(options, common.task, data.class_names);
+  const std::vector<double> p = shares(data, options.class_weight);
+  const PreparedFeatures prepared = prepare(std::move(data.x), data.weight, options, context);
+  common.surrogate = options.surrogate;
+  common.smoothing = options.smoothing;
+  common.decode =
+      options.decode == Decoder::automatic ? default_decoder(common.surrogate, common.smoothing, cost) : options.decode;
+  common.loss_name = cost.name();
+  common.cost = cost.values();
+  common.classes = data.class_names;
+  common.feature_names = data.feature_names;
+  common.map.kind = options.features;
+  common.bias = options.bias;
+  common.tol = options.tol;
+  common.n = data.examples();
+  common.seed = options.seed;
+
+  std::vector<Solution> solutions = solve({view(prepared.x), prepared.kernel ? &prepared.gram : nullptr, options.bias,
+                                           data.label, p, &cost, lambdas, common.decode, &options, &context});
+  std::vector<FitResult> out;
+  for (std::size_t s = 0; s < solutions.size(); ++s) {
+    Model model = common;
+    const SolveResult& result = solutions[s].result;
+    model.lambda = lambdas[s];
+    model.solver = result.solver;
+    model.epochs = result.epochs;
+    model.oracle_calls = result.oracle_calls;
+    model.norm_squared = solutions[s].norm_squared;
+    model.certificate = result.certificate;
+    model.train_loss = mean_cost(cost, data, solutions[s].predicted);
+    finish(prepared, std::move(solutions[s].weights), model);
+    TrainReport report = report_of(model, result);
+    report.seconds_total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    out.push_back({std::move(model), std::move(report)});
+  }
   return out;
+}
+
+FitResult fit(Dataset data, const TrainOptions& options, const Context& context) {
+  const double usual = 1 / static_cast<double>(std::max<std::size_t>(data.examples(), 1));
+  const double lambda = options.lambda.value_or(usual);
+  return std::move(fit_path(std::move(data), options, {&lambda, 1}, context).front());
 }
 
 }  // namespace m4n

@@ -82,14 +82,14 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
   const auto look = [&](bool keep) {
     if (rule.average) {
       DualPoint<S> mean = average.after(t, dual);
-      const auto iterate = problem.scorer->raw();
+      const Scorer iterate = *problem.scorer;
       rebuild_weights(problem, surrogate, mean);
       result.certificate = certify(problem, surrogate, mean, context.threads);
       result.certificate.converged = result.certificate.relative_gap() <= options.tol;
       if (keep || result.certificate.converged) {
         dual = std::move(mean);
       } else {
-        problem.scorer->raw() = iterate;
+        *problem.scorer = iterate;
       }
     } else {
       rebuild_weights(problem, surrogate, dual);

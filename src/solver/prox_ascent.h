@@ -5,9 +5,9 @@
 //     w    <- w + (p_i/lambda) Phi(x_i) (old mu_i - new mu_i)^T
 //
 // Each visit maximises the dual over its block: no step size, and the dual never falls. Blocks that do not move are
-// left out of the next 1, 2, 4, .. 32 sweeps; the certificate, which ends the loop, always looks at all of them. An epoch
-// is n visits, however many sweeps they take.
-// A visit costs one score, one proximal step and, if the block moved, one update.
+// left out of the next 1, 2, 4, .. 32 sweeps; the certificate, which ends the loop, always looks at all of them. An
+// epoch is n visits, however many sweeps they take. A visit costs one score, one proximal step and, if the block moved,
+// one update.
 #pragma once
 #include <cmath>
 #include <numeric>

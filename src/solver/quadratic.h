@@ -29,9 +29,9 @@ inline AlignedVector<double> regression_targets(const CostMatrix& cost) {
   return target;
 }
 
-// H, accumulated in blocks of rows.
+// H without its lambda, accumulated in blocks of rows.
 template <class View>
-Eigen::MatrixXd ridge_matrix(const View& x, bool bias, std::span<const double> weight, double lambda) {
+Eigen::MatrixXd second_moments(const View& x, bool bias, std::span<const double> weight) {
   const auto d = static_cast<Eigen::Index>(x.cols + (bias ? 1 : 0));
   constexpr std::size_t block = 128;
   Eigen::MatrixXd h = Eigen::MatrixXd::Zero(d, d);
@@ -53,13 +53,12 @@ Eigen::MatrixXd ridge_matrix(const View& x, bool bias, std::span<const double> w
     }
     h.selfadjointView<Eigen::Lower>().rankUpdate(rows);
   }
-  h.diagonal().array() += lambda;
   return h;
 }
 
 // Newton's step, which is exact for a quadratic; a second one removes the rounding of the first.
-template <class Scorer, class Loss, class View>
-SolveResult quadratic_direct(const Problem<Scorer>& problem, Loss& loss, const View& x, bool bias,
+template <class Scorer, class Loss>
+SolveResult quadratic_direct(const Problem<Scorer>& problem, Loss& loss, Eigen::MatrixXd moments,
                              const SolverOptions& options, const Context& context) {
   Watch watch(context, options);
   SolveResult result;
@@ -68,7 +67,8 @@ SolveResult quadratic_direct(const Problem<Scorer>& problem, Loss& loss, const V
   AlignedVector<double>& w = problem.scorer->raw();
   const auto stride = static_cast<Eigen::Index>(problem.scorer->largest_padded_parts());
   const auto features = static_cast<Eigen::Index>(w.size()) / stride;
-  const Eigen::LLT<Eigen::MatrixXd> factor(ridge_matrix(x, bias, problem.weight, problem.lambda));
+  moments.diagonal().array() += problem.lambda;
+  const Eigen::LLT<Eigen::MatrixXd> factor(moments);
   AlignedVector<double> gradient;
   for (int step = 0; step < 3; ++step) {
     result.certificate = loss.certificate(loss.evaluate(gradient), gradient);

@@ -4,9 +4,10 @@
 
 namespace m4n {
 
-Solution solve_m3n(const SolveRequest& request) {
-  return with_problem(
-      request, [&](const auto& problem, const auto&) { return block_dual(problem, Margin(*request.cost), request); });
+std::vector<Solution> solve_m3n(const SolveRequest& request) {
+  return with_problem(request, [&](const auto& problem, const auto&, const Emit& emit) {
+    block_dual(problem, Margin(*request.cost), request, emit);
+  });
 }
 
 }  // namespace m4n

@@ -10,23 +10,24 @@ namespace {
 constexpr int all_solves = 10'000;
 
 template <class MaxMin>
-Solution solve(const SolveRequest& request, const MaxMin& maxmin, const MaxMin& thorough) {
+std::vector<Solution> solve(const SolveRequest& request, const MaxMin& maxmin, const MaxMin& thorough) {
   const TrainOptions& o = *request.options;
-  return with_problem(request, [&](const auto& problem, const auto&) {
+  return with_problem(request, [&](const auto& problem, const auto&, const Emit& emit) {
     if (o.oracle == OracleKind::spmp) {
       const SimplexLoss loss(*request.cost);
       const PaperMaxMin<MaxMin> paper(maxmin, loss, o.oracle_iterations, o.warm_start);
-      return block_dual(problem, paper, request);
+      block_dual(problem, paper, request, emit);
+    } else if (o.smoothing > 0) {
+      block_dual(problem, Smoothed(thorough, o.smoothing * request.cost->mean_off_diagonal()), request, emit);
+    } else {
+      block_dual(problem, maxmin, request, emit);
     }
-    if (o.smoothing > 0)
-      return block_dual(problem, Smoothed(thorough, o.smoothing * request.cost->mean_off_diagonal()), request);
-    return block_dual(problem, maxmin, request);
   });
 }
 
 }  // namespace
 
-Solution solve_m4n(const SolveRequest& request) {
+std::vector<Solution> solve_m4n(const SolveRequest& request) {
   const CostMatrix& cost = *request.cost;
   switch (cost.kind()) {
     case LossKind::zero_one:

@@ -1,0 +1,38 @@
+// K(x, c_1), .., K(x, c_m) for fixed points c: what kernel models, Nystrom features and RBF centres all evaluate.
+//
+//   rbf        exp(-gamma |x - c|^2)
+//   laplacian  exp(-gamma |x - c|_1)
+//   poly       (gamma x.c + 1)^degree
+//
+// Points lie in tiles of 64, coordinate by coordinate, so that one row against a tile is the score kernel with the
+// points as classes. Cost m x d a row.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/aligned.h"
+#include "m4n/dataset.h"
+#include "m4n/model.h"
+
+namespace m4n {
+
+class PointKernel {
+ public:
+  PointKernel(const Kernel& kernel, const DenseView& points);
+  std::size_t size() const { return norms_.size(); }
+  std::size_t dimension() const { return dimension_; }
+  // out[j] = K(x, c_j), size() entries.
+  void evaluate(std::span<const double> x, std::span<double> out) const;
+  // K(x, x)
+  double self(std::span<const double> x) const;
+
+ private:
+  static constexpr std::size_t tile = 64;
+  Kernel kernel_;
+  std::size_t dimension_;
+  AlignedVector<double> tiles_;  // tile after tile, each dimension x 64
+  std::vector<double> norms_;    // |c_j|^2
+};
+
+}  // namespace m4n

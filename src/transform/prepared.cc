@@ -1,0 +1,125 @@
+#include "transform/prepared.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <string>
+
+#include "core/parallel.h"
+#include "m4n/error.h"
+#include "transform/point_kernel.h"
+#include "transform/standardize.h"
+
+namespace m4n {
+namespace {
+
+constexpr double giga = 1e9;
+
+// Bytes the system says can still be had; no limit where it does not say.
+double available_memory() {
+  std::ifstream info("/proc/meminfo");
+  std::string key;
+  for (double value = 0; info >> key >> value; info.ignore(1000, '\n'))
+    if (key == "MemAvailable:") return value * 1024;
+  return 1e300;
+}
+
+void guard_memory(double need, const std::string& what, const std::string& remedy) {
+  const double free = available_memory();
+  if (need > 0.9 * free)
+    throw Error(fmt::format("{} needs {:.1f} GB, {:.1f} GB are free: {}", what, need / giga, free / giga, remedy));
+}
+
+bool is_kernel(FeatureKind kind) {
+  return kind == FeatureKind::rbf || kind == FeatureKind::laplacian || kind == FeatureKind::poly;
+}
+
+// Distances need every coordinate.
+DenseMatrix to_dense(Features x) {
+  if (auto* dense = std::get_if<DenseMatrix>(&x)) return std::move(*dense);
+  const auto& sparse = std::get<SparseMatrix>(x);
+  guard_memory(8.0 * static_cast<double>(sparse.rows) * static_cast<double>(sparse.cols),
+               fmt::format("{} sparse columns filled up for these features", sparse.cols), "use --features linear");
+  DenseMatrix out{sparse.rows, sparse.cols, std::vector<double>(sparse.rows * sparse.cols, 0.0)};
+  for (std::size_t i = 0; i < sparse.rows; ++i) {
+    const SparseRow row = sparse.view().row(i);
+    for (std::size_t e = 0; e < row.column.size(); ++e) out.values[i * sparse.cols + row.column[e]] = row.value[e];
+  }
+  return out;
+}
+
+GramMatrix all_pairs(const Kernel& kernel, const DenseView& x, bool bias, unsigned threads) {
+  const double n = static_cast<double>(x.rows);
+  guard_memory(4 * n * n, "the kernel matrix", "use --features nystrom");
+  GramMatrix out{x.rows, std::vector<float>(x.rows * x.rows)};
+  const PointKernel points(kernel, x);
+  parallel_chunks(x.rows, 32, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+    std::vector<double> row(x.rows);
+    for (std::size_t i = first; i < last; ++i) {
+      points.evaluate(x.row(i), row);
+      for (std::size_t j = 0; j < x.rows; ++j) out.values[i * x.rows + j] = static_cast<float>(row[j] + (bias ? 1 : 0));
+    }
+  });
+  return out;
+}
+
+}  // namespace
+
+PreparedFeatures prepare(Features x, std::span<const double> weight, const TrainOptions& o, const Context& context) {
+  PreparedFeatures out;
+  out.d = cols(x);
+  out.sparse = std::holds_alternative<SparseMatrix>(x);
+  if (o.standardize.value_or(!out.sparse)) {
+    out.standardizer = fit_standardizer(view(x), weight);
+    apply_in_place(out.standardizer, x);
+  }
+  if (o.features == FeatureKind::linear) {
+    out.x = std::move(x);
+    return out;
+  }
+  DenseMatrix dense = to_dense(std::move(x));
+  if (is_kernel(o.features)) {
+    out.kernel = choose_kernel(o, dense.view());
+    out.gram = all_pairs(*out.kernel, dense.view(), o.bias, context.threads);
+    out.x = std::move(dense);
+  } else {
+    out.fitted = fit_map(o, dense.view());
+    guard_memory(8.0 * static_cast<double>(dense.rows) * static_cast<double>(out.fitted->columns), "the feature matrix",
+                 "use fewer --components");
+    out.x = apply(*out.fitted, dense.view(), context.threads);
+  }
+  return out;
+}
+
+void finish(const PreparedFeatures& prepared, std::vector<double> weights, Model& model) {
+  const std::size_t k = model.k();
+  model.d = prepared.d;
+  model.sparse = prepared.sparse;
+  model.standardizer = prepared.standardizer;
+  if (prepared.fitted) {
+    model.map = prepared.fitted->map;
+    model.weights = fold(*prepared.fitted, weights, k, model.bias);
+    return;
+  }
+  if (!prepared.kernel) {
+    model.weights = std::move(weights);
+    return;
+  }
+  // K + 1 gives every example's coefficients to the bias too.
+  model.map.kernel = *prepared.kernel;
+  const DenseView x = std::get<DenseMatrix>(prepared.x).view();
+  std::vector<double> bias(k, 0.0);
+  model.map.points = {0, x.cols, {}};
+  for (std::size_t i = 0; i < x.rows; ++i) {
+    const std::span<const double> own = std::span(weights).subspan(i * k, k);
+    if (std::all_of(own.begin(), own.end(), [](double a) { return a == 0; })) continue;
+    for (std::size_t j = 0; j < k; ++j) bias[j] += own[j];
+    const auto row = x.row(i);
+    model.map.points.values.insert(model.map.points.values.end(), row.begin(), row.end());
+    model.weights.insert(model.weights.end(), own.begin(), own.end());
+    ++model.map.points.rows;
+  }
+  if (model.bias) model.weights.insert(model.weights.end(), bias.begin(), bias.end());
+}
+
+}  // namespace m4n
