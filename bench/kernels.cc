@@ -33,7 +33,7 @@ void dense_scores(benchmark::State& state) {
   const auto d = static_cast<std::size_t>(state.range(0)), k = static_cast<std::size_t>(state.range(1));
   const auto x = normal_vector(d, 2), w = normal_vector((d + 1) * kernels::padded(k), 3);
   AlignedVector<double> v(kernels::padded(k));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     kernels::dense_scores(x, w.data(), w.data() + d * v.size(), v);
     benchmark::ClobberMemory();
   }
@@ -44,7 +44,7 @@ void dense_update(benchmark::State& state) {
   const auto d = static_cast<std::size_t>(state.range(0)), k = static_cast<std::size_t>(state.range(1));
   const auto x = normal_vector(d, 2);
   AlignedVector<double> w(d * kernels::padded(k)), step(kernels::padded(k), 1e-9);
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     kernels::dense_update(x, step, w.data());
     benchmark::ClobberMemory();
   }
@@ -62,7 +62,7 @@ void sparse_scores(benchmark::State& state) {
   for (auto& c : column) c = static_cast<std::uint32_t>(rng.below(features));
   AlignedVector<double> v(kernels::padded(k));
   std::size_t row = 0;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     kernels::sparse_scores(std::span(column).subspan(entries * (row++ % rows), entries), value, w.data(), nullptr, v);
     benchmark::ClobberMemory();
   }
@@ -73,7 +73,7 @@ template <class Body>
 void on_scores(benchmark::State& state, Body&& body) {
   const auto v = scores(static_cast<std::size_t>(state.range(0)));
   AlignedVector<double> out(v.size());
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     body(v, out);
     benchmark::ClobberMemory();
   }
@@ -98,7 +98,7 @@ void entropy_slope(benchmark::State& state) {
   auto mu = scores(static_cast<std::size_t>(state.range(0)));
   kernels::softmax(scores(static_cast<std::size_t>(state.range(0))), mu);
   const AlignedVector<double> delta(mu.size(), 0.0);
-  for (auto _ : state) benchmark::DoNotOptimize(kernels::entropy_slope(mu, delta, 0.5));
+  for ([[maybe_unused]] auto _ : state) benchmark::DoNotOptimize(kernels::entropy_slope(mu, delta, 0.5));
 }
 
 BENCHMARK(dense_scores)->Args({16, 26})->Args({54, 7})->Args({784, 10});

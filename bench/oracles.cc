@@ -85,7 +85,7 @@ VisitCost train_and_time(const Prepared& set, View x, const S& surrogate, double
     surrogate.prox(own.now(i), curvature[i], problem.y(i), mu, state, workspace);
   });
   for (std::size_t j = 0; j < set.k(); ++j) step[j] = 1e-9;
-  cost.update = microseconds_each(count, budget, [&](std::size_t i) { scorer.update(i, step); });
+  cost.update = microseconds_each(count, budget, [&](std::size_t i) { scorer.update(i, step, 1); });
   if (scores != nullptr) *scores = std::move(own);
   return cost;
 }
@@ -224,18 +224,21 @@ class OracleTable {
 Json oracles(const Settings& settings) {
   const double budget = settings.quick ? 0.002 : 0.2;
   Json oracle_rows = Json::array(), visit_rows = Json::array();
-  for (const auto& [file, k] :
-       {std::pair{"mfeat.csv.gz", 10}, {"letter.csv.gz", 26}, {"trec_qc_train.libsvm.gz", 50}}) {
-    const auto classes = static_cast<std::size_t>(k);
+  struct Case {
+    const char* file;
+    std::size_t classes;
+  };
+  for (const Case& with : {Case{"mfeat.csv.gz", 10}, Case{"letter.csv.gz", 26}, Case{"trec_qc_train.libsvm.gz", 50}}) {
+    const std::size_t classes = with.classes;
     const CostMatrix zero_one = CostMatrix::named("zero-one", classes),
                      absolute = CostMatrix::named("absolute", classes), random = random_cost(classes);
-    const std::optional<Prepared> set = load(settings, file);
+    const std::optional<Prepared> set = load(settings, with.file);
     const auto visit = [&](const char* name, const auto& surrogate, Scores* scores) {
       fmt::print(stderr, "{}: {}\n", set->name, name);
       const VisitCost cost = std::visit(
           [&](const auto& x) { return train_and_time(*set, x, surrogate, budget, scores); }, view(set->data.x));
       visit_rows.push_back({{"set", set->name},
-                            {"k", k},
+                            {"k", classes},
                             {"surrogate", name},
                             {"score_us", cost.score},
                             {"step_us", cost.step},

@@ -114,9 +114,9 @@ Json compare(const Prepared& set, const Settings& settings) {
   options.tol = settings.quick ? 1e-5 : 1e-8;
   options.time_limit = settings.quick ? 10 : 300;
   const Timed reference = solve(set, cost, lambda, options);
-  const double best = primal(set, reference.solution.weights), enough = best * (1 + suboptimality);
+  const double best = primal(set, reference.last().weights), enough = best * (1 + suboptimality);
   fmt::print(stderr, "{}: P* = {:.9g}, relative gap {:.1g}, {:.2f} s\n", set.name, best,
-             reference.solution.result.certificate.relative_gap(), reference.seconds);
+             reference.last().result.certificate.relative_gap(), reference.seconds);
 
   options.tol = suboptimality;
   double ours = std::numeric_limits<double>::infinity(), ours_primal = 0, visits = 0;
@@ -134,8 +134,8 @@ Json compare(const Prepared& set, const Settings& settings) {
     });
     spent += run.seconds;
     ours = std::min(ours, reached);
-    ours_primal = primal(set, run.solution.weights);
-    visits = static_cast<double>(run.solution.result.oracle_calls) / static_cast<double>(set.n());
+    ours_primal = primal(set, run.last().weights);
+    visits = static_cast<double>(run.last().result.oracle_calls) / static_cast<double>(set.n());
     if (settings.quick) break;
   }
 

@@ -39,7 +39,8 @@ void write_file(const std::filesystem::path& path, const std::string& header, do
   for (int l = 0; l < 1000; ++l) block += line(rng);
   std::ofstream out(path, std::ios::binary);
   out << header;
-  for (double size = 0; size < 1e6 * megabytes; size += static_cast<double>(block.size())) out << block;
+  const auto wanted = static_cast<std::size_t>(1e6 * megabytes);
+  for (std::size_t size = 0; size < wanted; size += block.size()) out << block;
   if (!out.flush()) throw Error(fmt::format("cannot write {}; is the disk full?", path.string()));
 }
 

@@ -45,7 +45,7 @@ std::optional<Prepared> load(const Settings& settings, const std::string& file) 
   }
   Prepared out;
   out.name = file.substr(0, file.find('.'));
-  out.data = label_for_training(read_table(path.string(), {}, true), Task::multiclass, 0, Binning::quantile, nullptr);
+  out.data = label_for_training(read_table(path.string(), {}, true), Task::multiclass);
   if (std::holds_alternative<DenseMatrix>(out.data.x))
     apply_in_place(fit_standardizer(view(out.data.x), {}), out.data.x);
   out.share.assign(out.n(), 1 / static_cast<double>(out.n()));
@@ -64,8 +64,8 @@ CostMatrix random_cost(std::size_t k) {
   return CostMatrix::from_values(std::move(cost), k, "matrix", classes, "random costs");
 }
 
-Timed solve(const Prepared& set, const CostMatrix& cost, double lambda, const TrainOptions& options,
-            const Observer& observe) {
+Timed solve_path(const Prepared& set, const CostMatrix& cost, std::span<const double> lambdas,
+                 const TrainOptions& options, const Observer& observe) {
   Context context;
   context.threads = 1;
   bool enough = false;
@@ -74,24 +74,38 @@ Timed solve(const Prepared& set, const CostMatrix& cost, double lambda, const Tr
     context.observe = [&](const Progress& progress) { enough = enough || observe(cpu_seconds() - start, progress); };
     context.cancelled = [&] { return enough; };
   }
-  const SolveRequest request{view(set.data.x), true, set.data.label, set.share, &cost, lambda, &options, &context};
+  const SolveRequest request{.x = view(set.data.x),
+                             .gram = nullptr,
+                             .bias = true,
+                             .label = set.data.label,
+                             .weight = set.share,
+                             .cost = &cost,
+                             .lambdas = lambdas,
+                             .decode = default_decoder(options.surrogate, options.smoothing, cost),
+                             .options = &options,
+                             .context = &context};
   Timed out;
   switch (options.surrogate) {
     case SurrogateKind::m4n:
-      out.solution = solve_m4n(request);
+      out.solutions = solve_m4n(request);
       break;
     case SurrogateKind::m3n:
-      out.solution = solve_m3n(request);
+      out.solutions = solve_m3n(request);
       break;
     case SurrogateKind::crf:
-      out.solution = solve_crf(request);
+      out.solutions = solve_crf(request);
       break;
     case SurrogateKind::qs:
-      out.solution = solve_qs(request);
+      out.solutions = solve_qs(request);
       break;
   }
   out.seconds = cpu_seconds() - start;
   return out;
+}
+
+Timed solve(const Prepared& set, const CostMatrix& cost, double lambda, const TrainOptions& options,
+            const Observer& observe) {
+  return solve_path(set, cost, {&lambda, 1}, options, observe);
 }
 
 }  // namespace m4n::bench

@@ -1,7 +1,9 @@
 // What the benchmark programs share: their arguments, the data as solvers see them, a timed solve, and JSON.
 #pragma once
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,13 +42,17 @@ std::optional<Prepared> load(const Settings& settings, const std::string& file);
 CostMatrix random_cost(std::size_t k);
 
 struct Timed {
-  Solution solution;
-  double seconds = 0;  // CPU time of the whole solve, one thread
+  std::vector<Solution> solutions;  // one a lambda
+  double seconds = 0;               // CPU time of the whole call, one thread
+  const Solution& last() const { return solutions.back(); }
 };
-// A cold solve of `surrogate` in options at lambda. With `observe`: called at every certificate with the CPU seconds
-// so far and the progress; the solve ends when it returns true.
+// A cold solve of the surrogate in `options`. With `observe`: called at every certificate with the CPU seconds so far
+// and the progress; the solve ends when it returns true.
 using Observer = std::function<bool(double, const Progress&)>;
 Timed solve(const Prepared& set, const CostMatrix& cost, double lambda, const TrainOptions& options,
             const Observer& observe = {});
+// One lambda after the other, each started from the solution of the one before.
+Timed solve_path(const Prepared& set, const CostMatrix& cost, std::span<const double> lambdas,
+                 const TrainOptions& options, const Observer& observe = {});
 
 }  // namespace m4n::bench

@@ -23,6 +23,7 @@ bool is_option(const CLI::App& app, const std::string& token) {
 
 // CLI11 would report these cases late, or take the next option for a value; a look at the plain tokens tells more.
 void check_tokens(const CLI::App& app, const std::vector<std::string>& args) {
+  std::set<const CLI::Option*> seen;
   for (std::size_t i = 0; i < args.size() && args[i] != "--"; ++i) {
     const std::string& token = args[i];
     if (!token.starts_with('-') || token == "-") continue;
@@ -30,6 +31,7 @@ void check_tokens(const CLI::App& app, const std::vector<std::string>& args) {
     const std::string name = token.substr(0, equals);
     const CLI::Option* option = app.get_option_no_throw(name);
     if (option == nullptr) throw UsageError(unknown_word_message("option", name, option_names(app)));
+    if (!seen.insert(option).second) throw UsageError(fmt::format("{} is given twice; give it once", name));
     const bool flag = option->get_items_expected_max() == 0;
     if (flag && equals != std::string::npos)
       throw UsageError(fmt::format("{} takes no value, found '{}'", name, token.substr(equals + 1)));
@@ -56,8 +58,6 @@ void parse(CLI::App& app, const Command& command, const std::vector<std::string>
     throw UsageError(fmt::format("one argument too many: '{}'; {}", app.remaining().front(), usage));
   } catch (const CLI::RequiredError& error) {
     throw UsageError(fmt::format("{}; {}", error.what(), usage));
-  } catch (const CLI::ArgumentMismatch& error) {
-    throw UsageError(fmt::format("an option may be given once: {}", error.what()));
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("{}; {}", error.what(), usage));
   }

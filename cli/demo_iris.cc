@@ -39,7 +39,7 @@ double error_rate(const std::vector<std::int32_t>& truth, const std::vector<std:
 IrisResult run_iris(const Context& context) {
   Input input = Input::memory(iris_csv, "iris");
   RawTable table = read_table(input, {}, true, nullptr);
-  const Dataset flowers = label_for_training(std::move(table), Task::multiclass, 0, Binning::quantile, nullptr);
+  const Dataset flowers = label_for_training(std::move(table), Task::multiclass);
   const auto is_held_out = [](std::size_t i) { return i % 3 == 2; };
   const Dataset train = selected(flowers, [&](std::size_t i) { return !is_held_out(i); });
 

@@ -44,15 +44,23 @@ void require_writable(const std::string& path, std::string_view what) {
   unlink(probe.c_str());
 }
 
-void require_distinct(const std::string& output, std::string_view what, const std::vector<std::string>& inputs) {
+void require_writable_in_place(const std::string& path, std::string_view what) {
+  std::error_code error;
+  if (!fs::exists(path, error) || fs::is_directory(path, error)) return require_writable(path, what);
+  if (access(path.c_str(), W_OK) != 0)
+    throw Error(fmt::format("{} {}: cannot be written: {}", what, path, std::strerror(errno)));
+}
+
+void require_distinct(const std::string& output, std::string_view what, const std::vector<std::string>& others,
+                      std::string_view role) {
   if (is_special_file(output)) return;
   std::error_code error;
-  for (const std::string& input : inputs) {
-    const bool same = fs::equivalent(output, input, error) ||
-                      fs::weakly_canonical(output, error) == fs::weakly_canonical(input, error);
+  for (const std::string& other : others) {
+    const bool same = fs::equivalent(output, other, error) ||
+                      fs::weakly_canonical(output, error) == fs::weakly_canonical(other, error);
     if (same)
       throw UsageError(
-          fmt::format("{} {} is also an input; it would be overwritten. Choose another name", what, output));
+          fmt::format("{} {} is also {}; it would be overwritten. Choose another name", what, output, role));
   }
 }
 

@@ -13,7 +13,11 @@ void require_readable(const std::string& path, std::string_view what);
 // pass. `what` is the option, as in "--model".
 void require_writable(const std::string& path, std::string_view what);
 
-// Throws UsageError if `output` is the same file as one of `inputs`.
-void require_distinct(const std::string& output, std::string_view what, const std::vector<std::string>& inputs);
+// The same for a file that is written in place: an existing one must let itself be written. It is not changed.
+void require_writable_in_place(const std::string& path, std::string_view what);
+
+// Throws UsageError if `output` is the same file as one of `others`, which are "an input", or what `role` says.
+void require_distinct(const std::string& output, std::string_view what, const std::vector<std::string>& others,
+                      std::string_view role = "an input");
 
 }  // namespace m4n::cli

@@ -1,8 +1,9 @@
-// m4n predict: a CSV with one line an example: [id,] label [, score_<class>...] [, p_<class>...].
+// m4n predict: a CSV with one line an example: [id,] label [, score_<class>...] [, p_<class>...], or the same as JSON.
 #include <fmt/format.h>
 
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "arguments.h"
 #include "csv_out.h"
@@ -11,6 +12,7 @@
 #include "m4n/read.h"
 #include "messages.h"
 #include "model/atomic_file.h"
+#include "scoring.h"
 
 namespace m4n::cli {
 namespace {
@@ -19,7 +21,7 @@ struct PredictArguments {
   TrainOptions options;  // only how files are read
   Context context;
   std::string model, data, out;
-  bool scores = false, marginals = false;
+  bool scores = false, marginals = false, json = false;
 };
 
 std::string header(const Model& model, const PredictArguments& arguments) {
@@ -36,24 +38,54 @@ void append_numbers(std::string& out, std::span<const double> numbers) {
   for (const double x : numbers) fmt::format_to(std::back_inserter(out), ",{}", x);
 }
 
-std::string predictions(const Model& model, const PredictArguments& arguments) {
-  const RawTable table = read_table(arguments.data, arguments.options.read, false, &model);
-  const std::vector<double> scores = model.scores(view(table.x), arguments.context);
-  const std::vector<std::int32_t> label = model.decode_scores(scores, arguments.context);
-  const std::vector<double> marginals = arguments.marginals ? model.marginals(scores) : std::vector<double>();
+struct Predictions {
+  std::vector<std::int32_t> label;
+  std::vector<double> scores, marginals;  // n x k; marginals only where asked for
+  std::vector<std::string> ids;           // only with --id
+};
 
+Predictions predictions(const Model& model, const PredictArguments& arguments) {
+  RawTable table = read_table(arguments.data, arguments.options.read, false, &model);
+  Predictions out;
+  out.scores = finite_scores(model, table, arguments.context);
+  out.label = model.decode_scores(out.scores, arguments.context);
+  if (arguments.marginals) out.marginals = model.marginals(out.scores);
+  out.ids = std::move(table.ids);
+  return out;
+}
+
+std::string as_csv(const Predictions& found, const Model& model, const PredictArguments& arguments) {
   std::vector<std::string> class_cells;
   for (const std::string& name : model.classes) class_cells.push_back(csv_cell(name));
   const std::size_t k = model.k();
   std::string out = header(model, arguments);
-  for (std::size_t i = 0; i < label.size(); ++i) {
-    if (!table.ids.empty()) out += csv_cell(table.ids[i]) + ",";
-    out += class_cells[static_cast<std::size_t>(label[i])];
-    if (arguments.scores) append_numbers(out, std::span(scores).subspan(i * k, k));
-    if (arguments.marginals) append_numbers(out, std::span(marginals).subspan(i * k, k));
+  for (std::size_t i = 0; i < found.label.size(); ++i) {
+    if (!found.ids.empty()) out += csv_cell(found.ids[i]) + ",";
+    out += class_cells[static_cast<std::size_t>(found.label[i])];
+    if (arguments.scores) append_numbers(out, std::span(found.scores).subspan(i * k, k));
+    if (arguments.marginals) append_numbers(out, std::span(found.marginals).subspan(i * k, k));
     out += '\n';
   }
   return out;
+}
+
+std::string as_json(const Predictions& found, const Model& model, const PredictArguments& arguments) {
+  using Json = nlohmann::ordered_json;
+  const auto rows_of = [&](const std::vector<double>& values) {
+    Json rows = Json::array();
+    for (std::size_t i = 0; i < found.label.size(); ++i)
+      rows.push_back(std::span(values).subspan(i * model.k(), model.k()));
+    return rows;
+  };
+  Json object = {{"n", found.label.size()}};
+  if (!found.ids.empty()) object["id"] = found.ids;
+  Json& labels = object["label"] = Json::array();
+  for (const std::int32_t label : found.label) labels.push_back(model.classes[static_cast<std::size_t>(label)]);
+  if (arguments.scores || arguments.marginals) object["classes"] = model.classes;
+  if (arguments.scores) object["scores"] = rows_of(found.scores);
+  if (arguments.marginals) object["marginals"] = rows_of(found.marginals);
+  // Names may hold bytes that are not UTF-8; JSON may not.
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 int run(const PredictArguments& arguments) {
@@ -67,7 +99,8 @@ int run(const PredictArguments& arguments) {
         fmt::format("--marginals: {} was trained with --surrogate {}, which defines no class probabilities; "
                     "train with --surrogate crf, or use --scores",
                     arguments.model, to_string(model.surrogate)));
-  const std::string text = predictions(model, arguments);
+  const Predictions found = predictions(model, arguments);
+  const std::string text = arguments.json ? as_json(found, model, arguments) : as_csv(found, model, arguments);
   if (arguments.out.empty())
     print(text);
   else
@@ -82,9 +115,12 @@ Action declare(CLI::App& app) {
                arguments->data);
   app.add_flag("--scores", arguments->scores, "add columns score_<class>: the raw scores, whatever the decoder");
   app.add_flag("--marginals", arguments->marginals, "add columns p_<class>: the class probabilities (crf only)");
+  app.add_flag("--json", arguments->json,
+               "one JSON object instead of the CSV: n, label, and id, classes, scores, marginals where asked for; "
+               "scores and marginals are lists of rows");
   add_file_option(app, "out", "FILE", "write there (the whole file or nothing) instead of to standard output",
                   arguments->out);
-  add_train_options(app, arguments->options, {"target", "id", "format"});
+  add_train_options(app, arguments->options, {"target", "id", "weights", "format"});
   add_threads_option(app, arguments->context);
   return [arguments] { return run(*arguments); };
 }
@@ -93,9 +129,11 @@ Action declare(CLI::App& app) {
 
 Command predict_command() {
   return {
-      "predict", "MODEL DATA [--scores] [--marginals] [--out FILE]", "predict with a trained model",
+      "predict", "MODEL DATA [--scores] [--marginals] [--json] [--out FILE]", "predict with a trained model",
       "Prints a CSV with the header label, one line an example, in the order of the data. With --id COLUMN that column "
-      "comes first. CSV columns are matched with the model's by name.\n",
+      "comes first. CSV columns are matched with the model's by name; those that were label, weights or id in training "
+      "may be "
+      "there and are left alone.\n",
       declare};
 }
 

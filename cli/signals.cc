@@ -19,8 +19,12 @@ void listen_for_stop_signals() {
   // SA_RESETHAND: the second signal meets the default, which ends the program.
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    sigaction(number, nullptr, &before);
+    // What the caller has asked to be ignored (nohup) stays ignored.
+    if (before.sa_handler != SIG_IGN) sigaction(number, &action, nullptr);
+  }
 }
 
 bool stop_requested() { return stop_flag.load(std::memory_order_relaxed); }

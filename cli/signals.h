@@ -1,4 +1,5 @@
-// Ctrl-C and SIGTERM ask the solver to stop with the best weights it has; a second one kills at once.
+// Ctrl-C, SIGTERM and SIGHUP (a terminal that is closed) ask the solver to stop with the best weights it has; a second
+// one kills at once.
 #pragma once
 
 namespace m4n::cli {

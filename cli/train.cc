@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "core/option_values.h"
+#include "data/text.h"
 #include "files.h"
 #include "m4n/fit.h"
 #include "m4n/read.h"
@@ -12,6 +13,7 @@
 #include "progress.h"
 #include "report/json_report.h"
 #include "report/text_report.h"
+#include "report/wording.h"
 #include "signals.h"
 
 namespace m4n::cli {
@@ -37,22 +39,48 @@ void check(const TrainArguments& arguments) {
   }
   if (!arguments.log.empty()) {
     require_distinct(arguments.log, "--log", inputs);
-    require_distinct(arguments.log, "--log", {arguments.model});
+    require_distinct(arguments.log, "--log", {arguments.model}, "--model");
+    require_writable_in_place(arguments.log, "--log");
   }
+}
+
+void note_left_out(const RawTable& table, bool quiet) {
+  if (table.left_out.empty()) return;
+  note(quiet, fmt::format("{}: left out beside the label {}, which they would give away: {} (--target takes another "
+                          "column as the label)",
+                          table.path, shown(table.target_name), shown_list(table.left_out, 10)));
+}
+
+// Costs count steps between grades, so gaps between their numbers are lost; a user may have meant them.
+void note_ranks(const std::vector<std::string>& grades, bool quiet) {
+  constexpr std::size_t most = 10;
+  bool consecutive = true;
+  std::vector<std::size_t> ranks;
+  for (std::size_t r = 0; r < grades.size(); ++r) {
+    if (r > 0) consecutive = consecutive && *finite_number(grades[r]) - *finite_number(grades[r - 1]) == 1;
+    if (r < most) ranks.push_back(r);
+  }
+  if (consecutive) return;
+  const std::vector<std::string> first(grades.begin(), grades.begin() + static_cast<std::ptrdiff_t>(ranks.size()));
+  const char* const more = grades.size() > most ? ", ..." : "";
+  note(quiet, fmt::format("the grades {}{} count as ranks {}{}; give the costs with --loss FILE.csv if the distances "
+                          "matter",
+                          fmt::join(first, ", "), more, fmt::join(ranks, ", "), more));
 }
 
 FitResult learn(const TrainArguments& arguments) {
   TrainOptions options = arguments.options;
-  TrainingLog log(arguments.log);
   RawTable table = read_table(arguments.data, options.read, true);
   if (!options.task) {
     options.task = guess_task(table, options.bins);
     note(arguments.quiet, fmt::format("task {}, guessed from the columns of {} (--task sets it)",
                                       to_string(*options.task), arguments.data));
   }
-  OrdinalBins bins;
-  Dataset data = label_for_training(std::move(table), *options.task, options.bins, options.binning, &bins);
+  note_left_out(table, arguments.quiet);
+  Dataset data = label_for_training(std::move(table), *options.task, options.bins, options.binning);
+  if (*options.task == Task::ordinal && data.bins.cuts.empty()) note_ranks(data.class_names, arguments.quiet);
 
+  TrainingLog log(arguments.log);  // an earlier log stays whole until the data are known to be good
   ProgressLine line(arguments.quiet);
   Context context = arguments.context;
   context.observe = [&](const Progress& progress) {
@@ -61,24 +89,23 @@ FitResult learn(const TrainArguments& arguments) {
   };
   context.cancelled = stop_requested;
   listen_for_stop_signals();
-  FitResult result = fit(std::move(data), options, context);
-  result.model.bins = std::move(bins);
-  return result;
+  return fit(std::move(data), options, context);
 }
 
 int judge(const TrainReport& report, const TrainArguments& arguments) {
+  const auto epochs = static_cast<std::uint64_t>(report.epochs);
   const std::string gap = fmt::format("the relative gap is {:.3g}, the tolerance {:.3g}",
                                       report.certificate.relative_gap(), arguments.options.tol);
   if (report.interrupted) {
-    warn(fmt::format("interrupted after {} epochs: {}; {}", report.epochs, gap,
+    warn(fmt::format("interrupted after {}: {}; {}", counted(epochs, "epoch"), gap,
                      arguments.model.empty() ? "nothing was saved (no --model)" : "the best weights were saved"));
     return interrupted;
   }
   if (report.certificate.converged) return done;
-  warn(fmt::format(
-      "stopped after {} epochs before the tolerance was reached: {}. Allow more with --epochs or --time-limit, "
-      "ask for less with a larger --tol, or regularise more with a larger --lambda",
-      report.epochs, gap));
+  warn(
+      fmt::format("stopped after {} before the tolerance was reached: {}. Allow more with --epochs or --time-limit, "
+                  "ask for less with a larger --tol, or regularise more with a larger --lambda",
+                  counted(epochs, "epoch"), gap));
   return arguments.options.require_converged ? not_converged : done;
 }
 
@@ -102,7 +129,10 @@ Action declare(CLI::App& app) {
   add_threads_option(app, arguments->context);
   add_file_option(app, "log", "FILE.jsonl", "one JSON line a certificate: epoch, seconds, primal, dual, relative_gap",
                   arguments->log);
-  app.add_flag("--json", arguments->json, "print the report as one JSON object");
+  app.add_flag(
+      "--json", arguments->json,
+      "print the report as one JSON object; seconds is the time of the solver, seconds_total that of everything but "
+      "reading and writing files");
   app.add_flag("--quiet", arguments->quiet, "no progress and no notes on standard error, only warnings and errors");
   return [arguments] { return run(*arguments); };
 }
@@ -110,12 +140,13 @@ Action declare(CLI::App& app) {
 }  // namespace
 
 Command train_command() {
-  return {
-      "train", "[options] DATA --model OUT.m4n", "learn a model from data, and certify how close to the optimum it is",
-      "Minimises the mean surrogate loss + lambda/2 |w|^2 until the relative duality gap is at most --tol.\n"
-      "Ctrl-C stops with the best weights so far, which are saved; the exit code is then 130. Stopping at --epochs or "
-      "--time-limit is a warning, or exit code 3 with --require-converged.\n",
-      declare};
+  return {"train", "[options] DATA --model OUT.m4n",
+          "learn a model from data, and certify how close to the optimum it is",
+          "Minimises the mean surrogate loss + lambda/2 |w|^2 until the relative duality gap is at most --tol.\n"
+          "Ctrl-C (or SIGTERM, SIGHUP) stops with the best weights so far, which are saved; the exit code is then 130. "
+          "Stopping at --epochs or "
+          "--time-limit is a warning, or exit code 3 with --require-converged.\n",
+          declare};
 }
 
 }  // namespace m4n::cli

@@ -10,14 +10,13 @@
 int main(int argc, char** argv) try {
   if (argc != 2) throw m4n::UsageError("usage: cost_matrix FOLDER_OF_DATA");
   const m4n::Dataset data =
-      m4n::label_for_training(m4n::read_table(std::string(argv[1]) + "/iris.csv", {}, true), m4n::Task::multiclass, 0,
-                              m4n::Binning::quantile, nullptr);
+      m4n::label_for_training(m4n::read_table(std::string(argv[1]) + "/iris.csv", {}, true), m4n::Task::multiclass);
 
   // cost[true][predicted], classes in sorted order: setosa, versicolor, virginica.
   const std::vector<double> plain = {0, 1, 1, 1, 0, 1, 1, 1, 0};
   const std::vector<double> costly = {0, 1, 1, 1, 0, 1, 10, 10, 0};
 
-  std::uint64_t missed[2];
+  std::uint64_t missed[2] = {0, 0};
   for (const bool expensive : {false, true}) {
     m4n::TrainOptions options;
     options.cost = expensive ? costly : plain;

@@ -11,8 +11,7 @@ int main(int argc, char** argv) try {
   const std::string path = std::string(argv[1]) + "/iris.csv";
 
   m4n::RawTable table = m4n::read_table(path, {}, /*target_required=*/true);
-  const m4n::Dataset data =
-      m4n::label_for_training(std::move(table), m4n::Task::multiclass, /*bins=*/0, m4n::Binning::quantile, nullptr);
+  const m4n::Dataset data = m4n::label_for_training(std::move(table), m4n::Task::multiclass);
 
   m4n::TrainOptions options;
   options.surrogate = m4n::SurrogateKind::m4n;

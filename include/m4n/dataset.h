@@ -77,6 +77,16 @@ class Groups {
   std::vector<std::size_t> offsets_;
 };
 
+// Where a raw target is cut into grades: at quantiles of the training targets, or into intervals of equal width.
+enum class Binning { quantile, width };
+inline constexpr int max_bins = 1000;
+
+// Labels 0..K-1 are the number of cut points strictly below the raw target.
+struct OrdinalBins {
+  Binning rule = Binning::quantile;
+  std::vector<double> cuts;  // K - 1, non-decreasing; none: the labels came as they are
+};
+
 // A label that is not known: the file has none, or the model has never seen it.
 inline constexpr std::int32_t unknown_label = -1;
 
@@ -85,6 +95,7 @@ struct Dataset {
   std::vector<std::string> feature_names;  // empty: the file names none; they count as 1, 2, ...
   std::vector<std::int32_t> label;         // indices into class_names, or unknown_label
   std::vector<std::string> class_names;
+  OrdinalBins bins;             // the labels are grades cut from a raw target
   std::vector<double> weight;   // of each example; empty: all equal
   Groups feature_rows, labels;  // which rows and labels an example owns
   std::size_t examples() const { return labels.count(); }

@@ -16,14 +16,14 @@ struct FitResult {
   TrainReport report;
 };
 
-// Minimises P(w) = 1/W sum_i s_i S(w^T Phi(x_i), y_i) + lambda/2 |w|^2 (ALGORITHMS: one loop for every surrogate).
+// Minimises P(w) = 1/W sum_i s_i S(w^T Phi(x_i), y_i) + lambda/2 |w|^2 (docs/math.md).
 // requires: every label known, at least two classes, weights positive and finite.
 // ensures:  report.certificate brackets the optimum of P; it is converged if relative_gap <= tol.
 FitResult fit(Dataset data, const TrainOptions& options, const Context& context = {});
 
-// The same for several lambdas in turn (options.lambda is not used), each started from the solution of the one before;
-// descending ones save the most work.
-std::vector<FitResult> fit_path(Dataset data, const TrainOptions& options, std::span<const double> lambdas,
+// The same for several lambdas in turn (requested.lambda is not used), each started from the solution of the one
+// before; descending ones save the most work.
+std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,
                                 const Context& context = {});
 
 }  // namespace m4n

@@ -37,12 +37,6 @@ struct FeatureMap {
   std::vector<double> phase;
 };
 
-// Labels 0..K-1 are the number of cut points strictly below the raw target.
-struct OrdinalBins {
-  Binning rule = Binning::quantile;
-  std::vector<double> cuts;  // K - 1, non-decreasing
-};
-
 struct Model {
   Task task = Task::multiclass;
   SurrogateKind surrogate = SurrogateKind::m4n;
@@ -53,6 +47,8 @@ struct Model {
   std::vector<std::string> classes;
   OrdinalBins bins;  // no cuts: the labels came as they are
   std::vector<std::string> feature_names;
+  // Columns of the training data that were asked for by name and are no features; empty: not asked for.
+  std::string target_column, weights_column, id_column;
   std::size_t d = 0;
   bool sparse = false;
   Standardizer standardizer;
@@ -66,6 +62,7 @@ struct Model {
   std::uint64_t oracle_calls = 0, seed = 0;
   double train_loss = 0, norm_squared = 0;
   Certificate certificate;
+  bool interrupted = false;  // training was stopped from outside
 
   std::size_t k() const { return classes.size(); }
   // How many features the weights apply to.

@@ -16,7 +16,6 @@ enum class SolverKind { automatic, prox, gbcfw, lbfgs };
 enum class OracleKind { exact, spmp };
 enum class Decoder { automatic, argmax, adversary, expected };
 enum class StepRule { automatic, paper, line_search };
-enum class Binning { quantile, width };
 enum class Format { automatic, csv, libsvm };
 enum class FeatureKind { linear, rbf, laplacian, poly, rbf_centers, nystrom, fourier };
 enum class Landmarks { kmeans, uniform };

@@ -15,6 +15,7 @@ struct RawTable {
   std::string path;
   Features x;
   std::vector<std::string> feature_names;  // empty for LIBSVM
+  std::vector<std::string> left_out;       // columns that are no features because they would give the label away
   std::string target_name;                 // the column the labels came from; empty: there is none
   std::vector<std::string> target;         // one cell an example, as written; empty if there is no such column
   std::vector<double> weight;              // empty: no such column
@@ -27,13 +28,15 @@ struct RawTable {
 // Every CSV column that is not the label, the weight or the id is a feature, except what would give the label away:
 // `target` beside `label` when neither is asked for, and y2, y3, .. when y1 is asked for (r1.. likewise).
 // `expected`: the features a model was trained on; CSV columns are then matched by name (any order, label columns
-// absent or ignored) or, if the model has no names, by count; LIBSVM columns are padded, or refused when beyond.
+// absent or ignored, and so what the model remembers as label, weights and id) or, if the model has no names, by count;
+// LIBSVM columns are padded, or refused when beyond.
 RawTable read_table(const std::string& path, const ReadOptions& options, bool target_required,
                     const Model* expected = nullptr);
 
 // Labels for training. Class names sort as numbers where all are numbers, as words otherwise. Ordinal data take
-// their grades in that order, or from `bins` by `binning` cut points of the raw target (returned in `found`).
-Dataset label_for_training(RawTable table, Task task, int bins, Binning binning, OrdinalBins* found);
+// their grades in that order, or are cut from the raw target into `bins` grades by `binning` (the cut points are in the
+// result).
+Dataset label_for_training(RawTable table, Task task, int bins = 0, Binning binning = Binning::quantile);
 
 // Labels for evaluation with a trained model: its classes and cut points. Labels it has never seen become
 // unknown_label and are listed in `unseen`.

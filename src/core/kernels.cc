@@ -1,3 +1,4 @@
+// The loops of kernels.h, compiled once for every vector width.
 #include "core/kernels.h"
 
 #include <algorithm>
@@ -105,17 +106,19 @@ HWY_INLINE void add_scaled(double x, const double* HWY_RESTRICT delta, std::size
     hn::Store(hn::MulAdd(xv, hn::Load(d, delta + a), hn::Load(d, row + a)), d, row + a);
 }
 
-void DenseUpdate(std::span<const double> x, std::span<const double> delta, double* w) {
+void DenseUpdate(std::span<const double> x, std::span<const double> delta, double scale, double* w, double* bias) {
   const std::size_t kp = delta.size();
   for (std::size_t j = 0; j < x.size(); ++j)
-    if (x[j] != 0) add_scaled(x[j], delta.data(), kp, w + j * kp);
+    if (x[j] != 0) add_scaled(scale * x[j], delta.data(), kp, w + j * kp);
+  if (bias != nullptr) add_scaled(scale, delta.data(), kp, bias);
 }
 
 void SparseUpdate(std::span<const std::uint32_t> column, std::span<const double> value, std::span<const double> delta,
-                  double* w) {
+                  double scale, double* w, double* bias) {
   const std::size_t kp = delta.size();
   for (std::size_t e = 0; e < column.size(); ++e)
-    add_scaled(value[e], delta.data(), kp, w + std::size_t{column[e]} * kp);
+    add_scaled(scale * value[e], delta.data(), kp, w + std::size_t{column[e]} * kp);
+  if (bias != nullptr) add_scaled(scale, delta.data(), kp, bias);
 }
 
 double Dot(std::span<const double> a, std::span<const double> b) {
@@ -179,18 +182,74 @@ double Threshold(std::span<const double> u, double mass) {
   }
 }
 
-void ProjectSimplex(std::span<const double> u, std::span<double> mu) {
-  const V tau = hn::Set(d, Threshold(u, 1));
+// The same from a guess: (sum of u over any set of entries - mass) / (their number) is never above tau, so after the
+// first round t only rises. Entries are taken relative to the guess. A good guess, like that of the last support, saves
+// rounds.
+double ThresholdNear(std::span<const double> u, double mass, double guess) {
+  const V shift = hn::Set(d, guess);
+  double t = 0, last_count = 0;
+  for (int round = 0;; ++round) {
+    const V tv = hn::Set(d, t);
+    V sum = hn::Zero(d), count = hn::Zero(d);
+    for (std::size_t a = 0; a < u.size(); a += lanes) {
+      const V x = hn::Sub(hn::Load(d, u.data() + a), shift);
+      const auto above = hn::Gt(x, tv);
+      sum = hn::Add(sum, hn::IfThenElseZero(above, x));
+      count = hn::Add(count, hn::IfThenElseZero(above, hn::Set(d, 1.0)));
+    }
+    const double n = hn::GetLane(hn::SumOfLanes(d, count));
+    if (n == 0) return Threshold(u, mass);  // a guess above all entries
+    if (n == last_count || (round > 1 && n > last_count)) return guess + t;
+    last_count = n;
+    t = (hn::GetLane(hn::SumOfLanes(d, sum)) - mass) / n;
+  }
+}
+
+// mu = (u - tau)_+, scaled to sum to 1.
+HWY_INLINE void cut_at(double threshold, std::span<const double> u, std::span<double> mu) {
+  const V tau = hn::Set(d, threshold);
   V sum = hn::Zero(d);
   for (std::size_t a = 0; a < u.size(); a += lanes) {
     const V part = hn::Max(hn::Sub(hn::Load(d, u.data() + a), tau), hn::Zero(d));
     sum = hn::Add(sum, part);
     hn::Store(part, d, mu.data() + a);
   }
-  // The threshold carries the rounding of u, which may be large; the simplex wants sum mu = 1 to the last digit.
-  const V scale = hn::Set(d, 1 / hn::GetLane(hn::SumOfLanes(d, sum)));
+  // The threshold carries the rounding of u, which may be large; the simplex wants sum mu = 1 to the last digit. Where
+  // rounding has swallowed all of it, only the largest entry can matter.
+  const double total = hn::GetLane(hn::SumOfLanes(d, sum));
+  if (!(total > 0)) {
+    std::fill(mu.begin(), mu.end(), 0.0);
+    mu[static_cast<std::size_t>(std::max_element(u.begin(), u.end()) - u.begin())] = 1;
+    return;
+  }
+  const V scale = hn::Set(d, 1 / total);
   for (std::size_t a = 0; a < u.size(); a += lanes)
     hn::Store(hn::Mul(hn::Load(d, mu.data() + a), scale), d, mu.data() + a);
+}
+
+void ProjectSimplex(std::span<const double> u, std::span<double> mu) { cut_at(Threshold(u, 1), u, mu); }
+
+void ProxLinear(std::span<const double> v, std::span<const double> cost, double step, std::span<double> mu,
+                std::span<double> u) {
+  const V scale = hn::Set(d, step);
+  V sum = hn::Zero(d), count = hn::Zero(d);  // of u over the support of mu
+  for (std::size_t a = 0; a < v.size(); a += lanes) {
+    const V slope = hn::Add(hn::Load(d, v.data() + a), hn::Load(d, cost.data() + a));
+    const V old = hn::Load(d, mu.data() + a);
+    const V moved = hn::MulAdd(slope, scale, old);
+    const auto support = hn::Gt(old, hn::Zero(d));
+    sum = hn::Add(sum, hn::IfThenElseZero(support, moved));
+    count = hn::Add(count, hn::IfThenElseZero(support, hn::Set(d, 1.0)));
+    hn::Store(moved, d, u.data() + a);
+  }
+  const double guess = (hn::GetLane(hn::SumOfLanes(d, sum)) - 1) / hn::GetLane(hn::SumOfLanes(d, count));
+  cut_at(ThresholdNear(u, 1, guess), u, mu);
+}
+
+void ShiftTowards(std::span<const double> v, double step, std::span<const double> mu, std::span<double> u) {
+  const V scale = hn::Set(d, step);
+  for (std::size_t a = 0; a < v.size(); a += lanes)
+    hn::Store(hn::MulAdd(hn::Load(d, v.data() + a), scale, hn::Load(d, mu.data() + a)), d, u.data() + a);
 }
 
 void ProxMax(std::span<double> u, double c, std::span<double> mu) {
@@ -265,6 +324,8 @@ HWY_EXPORT(L1Distances);
 HWY_EXPORT(Decay);
 HWY_EXPORT(Threshold);
 HWY_EXPORT(ProjectSimplex);
+HWY_EXPORT(ProxLinear);
+HWY_EXPORT(ShiftTowards);
 HWY_EXPORT(ProxMax);
 HWY_EXPORT(Softmax);
 HWY_EXPORT(Entropy);
@@ -278,12 +339,12 @@ void sparse_scores(std::span<const std::uint32_t> column, std::span<const double
                    const double* bias, std::span<double> v) {
   HWY_DYNAMIC_DISPATCH(SparseScores)(column, value, w, bias, v);
 }
-void dense_update(std::span<const double> x, std::span<const double> delta, double* w) {
-  HWY_DYNAMIC_DISPATCH(DenseUpdate)(x, delta, w);
+void dense_update(std::span<const double> x, std::span<const double> delta, double scale, double* w, double* bias) {
+  HWY_DYNAMIC_DISPATCH(DenseUpdate)(x, delta, scale, w, bias);
 }
 void sparse_update(std::span<const std::uint32_t> column, std::span<const double> value, std::span<const double> delta,
-                   double* w) {
-  HWY_DYNAMIC_DISPATCH(SparseUpdate)(column, value, delta, w);
+                   double scale, double* w, double* bias) {
+  HWY_DYNAMIC_DISPATCH(SparseUpdate)(column, value, delta, scale, w, bias);
 }
 double dot(std::span<const double> a, std::span<const double> b) { return HWY_DYNAMIC_DISPATCH(Dot)(a, b); }
 void l1_distances(std::span<const double> x, const double* w, std::span<double> v) {
@@ -292,6 +353,16 @@ void l1_distances(std::span<const double> x, const double* w, std::span<double> 
 void decay(std::span<double> v, double rate) { HWY_DYNAMIC_DISPATCH(Decay)(v, rate); }
 double threshold(std::span<const double> u, double mass) { return HWY_DYNAMIC_DISPATCH(Threshold)(u, mass); }
 void project_simplex(std::span<const double> u, std::span<double> mu) { HWY_DYNAMIC_DISPATCH(ProjectSimplex)(u, mu); }
+void prox_linear(std::span<const double> v, std::span<const double> cost, double step, std::span<double> mu,
+                 std::span<double> u) {
+  HWY_DYNAMIC_DISPATCH(ProxLinear)(v, cost, step, mu, u);
+}
+void shift_towards(std::span<const double> v, double step, std::span<const double> mu, std::span<double> u) {
+  HWY_DYNAMIC_DISPATCH(ShiftTowards)(v, step, mu, u);
+}
+void prefetch(std::span<const double> values) {
+  for (std::size_t j = 0; j < values.size(); j += lane_block) hwy::Prefetch(values.data() + j);
+}
 void prox_max(std::span<double> u, double c, std::span<double> mu) { HWY_DYNAMIC_DISPATCH(ProxMax)(u, c, mu); }
 double softmax(std::span<const double> v, std::span<double> mu) { return HWY_DYNAMIC_DISPATCH(Softmax)(v, mu); }
 double entropy(std::span<const double> mu) { return HWY_DYNAMIC_DISPATCH(Entropy)(mu); }

@@ -19,10 +19,10 @@ void dense_scores(std::span<const double> x, const double* w, const double* bias
 void sparse_scores(std::span<const std::uint32_t> column, std::span<const double> value, const double* w,
                    const double* bias, std::span<double> v);
 
-// w_j += x_j delta for every feature j.
-void dense_update(std::span<const double> x, std::span<const double> delta, double* w);
+// w_j += scale x_j delta for every feature j, and bias += scale delta unless it is null.
+void dense_update(std::span<const double> x, std::span<const double> delta, double scale, double* w, double* bias);
 void sparse_update(std::span<const std::uint32_t> column, std::span<const double> value, std::span<const double> delta,
-                   double* w);
+                   double scale, double* w, double* bias);
 
 double dot(std::span<const double> a, std::span<const double> b);
 
@@ -34,6 +34,16 @@ void decay(std::span<double> v, double rate);
 
 // Euclidean projection of u onto the simplex: mu = (u - tau)_+ with sum mu = 1.
 void project_simplex(std::span<const double> u, std::span<double> mu);
+
+// mu <- projection of mu + (v + cost) * step onto the simplex; `u` is scratch.
+void prox_linear(std::span<const double> v, std::span<const double> cost, double step, std::span<double> mu,
+                 std::span<double> u);
+
+// u = v * step + mu: where the quadratic part of a proximal step wants to go.
+void shift_towards(std::span<const double> v, double step, std::span<const double> mu, std::span<double> u);
+
+// Asks for the memory of `values` before it is needed.
+void prefetch(std::span<const double> values);
 
 // The threshold tau with sum_j (u_j - tau)_+ = mass (mass > 0).
 double threshold(std::span<const double> u, double mass);

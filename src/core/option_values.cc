@@ -54,6 +54,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest_word(std::string_view found, std::span<const std::string> valid) {
   std::string best;
+  // A word cut short means the shortest of those that begin with it; dashes alone say nothing.
+  if (found.find_first_not_of('-') != std::string_view::npos)
+    for (const std::string& word : valid)
+      if (word.starts_with(found) && (best.empty() || word.size() < best.size())) best = word;
+  if (!best.empty()) return best;
   std::size_t best_distance = 0;
   for (const std::string& word : valid) {
     const std::size_t distance = edit_distance(found, word);

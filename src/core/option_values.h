@@ -14,7 +14,8 @@ namespace m4n {
 // Number of letters to insert, delete or replace to turn a into b (Levenshtein). Cost |a| |b|.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The valid word nearest to `found`, or an empty string if none is near (more than two in five of its letters differ).
+// The shortest valid word that begins with `found`, else the nearest one, or an empty string if none is near (more than
+// two in five of its letters differ).
 std::string nearest_word(std::string_view found, std::span<const std::string> valid);
 
 // "unknown WHAT 'found'; did you mean 'nearest'? Valid: a, b, c".

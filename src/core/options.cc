@@ -13,10 +13,12 @@
 namespace m4n {
 namespace {
 
-constexpr int max_bins = 1000;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const RealRange positive{0, infinity, false, false, "a positive number"};
-const RealRange non_negative{0, infinity, true, false, "a number that is zero or positive"};
+constexpr double smallest_lambda = 1e-30, largest_lambda = 1e30;
+const RealRange lambda_range{smallest_lambda, largest_lambda, true, true, "a positive number from 1e-30 to 1e30"};
+constexpr double least_smoothing = 1e-6, most_smoothing = 1e6;
+const RealRange smoothing_range{0, most_smoothing, true, true, "0, or a number from 1e-6 to 1e6"};
 const RealRange fraction{0, 1, false, false, "a number between 0 and 1 (neither included)"};
 
 // A row for a member that takes one of the values of an enumeration, written as to_string() writes them.
@@ -94,18 +96,27 @@ std::vector<OptionRow> make_table() {
   add(choice<SurrogateKind>(
       "surrogate", {SurrogateKind::m4n, SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::qs}, "m4n",
       "what is minimised: max-min margin, max-margin, log-likelihood, or squared error of the costs", &T::surrogate));
-  add(real("smoothing", "G", "0",
-           "m4n only: subtract G |mu|^2 / 2 from the game, G in units of the mean off-diagonal cost; 0 is plain m4n",
-           non_negative, &T::smoothing));
+  add({"smoothing", "G", "0",
+       "m4n only: subtract G |mu|^2 / 2 from the game, G from 1e-6 to 1e6 in units of the mean off-diagonal cost; 0 is "
+       "plain m4n",
+       [](T& o, const std::string& text) {
+         const double smoothing = parse_real("smoothing", text, smoothing_range);
+         if (smoothing != 0 && smoothing < least_smoothing)
+           throw UsageError(fmt::format("--smoothing: found '{}', expected {}", text, smoothing_range.words));
+         o.smoothing = smoothing;
+       }});
   add(choice<Decoder>(
-      "decode", {Decoder::argmax, Decoder::adversary, Decoder::expected}, "by surrogate and loss",
+      "decode", {Decoder::argmax, Decoder::adversary, Decoder::expected},
+      "argmax; adversary for m4n with an asymmetric cost; expected for crf and smoothed m4n",
       "from scores to a prediction: the largest score, the min player's most likely answer (m4n), or the "
       "least expected cost under the model's distribution (crf, qs, smoothed m4n)",
       &T::decode));
   add(word_or_file("loss", {"zero-one", "absolute", "squared"}, "zero-one; absolute for ordinal",
                    "what a mistake costs; a file holds the k x k matrix cost[true][predicted]", &T::loss));
-  add(real("lambda", "X", "1/n", "weight of |w|^2 / 2 beside the MEAN loss; the value used is printed", positive,
-           &T::lambda));
+  add(real("lambda", "X", "1/n",
+           "weight of |w|^2 / 2 beside the MEAN loss, from 1e-30 to 1e30, as 0.01, 1e-4 or 2^-13; the value used is "
+           "printed",
+           lambda_range, &T::lambda));
   add(real("tol", "X", "1e-3", "stop when the relative duality gap (P - D) / |P| is at most X", fraction, &T::tol));
   add(whole("epochs", "N", "1000", "at most N passes over the data", 1, max_int, &T::epochs));
   add(real("time-limit", "SECONDS", "none", "stop solving after that long, with the best weights so far", positive,
@@ -118,7 +129,8 @@ std::vector<OptionRow> make_table() {
                          "prox (gbcfw only)",
                          &T::oracle));
   add(whole("oracle-iterations", "N", "20", "iterations of the spmp oracle", 1, max_int, &T::oracle_iterations));
-  add(yes_no("warm-start", "yes", "start every call of the oracle where the example's last one ended", &T::warm_start));
+  add(yes_no("warm-start", "yes", "spmp: start every call of the oracle where the example's last one ended",
+             &T::warm_start));
   add(yes_no("average", "yes with --step paper", "gbcfw: return the weighted average of the iterates", &T::average));
   add(choice<StepRule>("step", {StepRule::paper, StepRule::line_search}, "paper with spmp, line-search otherwise",
                        "gbcfw: the step 2n / (t + 2n), or the best step along the direction", &T::step));
@@ -172,8 +184,10 @@ void validate_ranges(const TrainOptions& o) {
     if (!fine) throw UsageError(fmt::format("{}: found {}, expected {}", option, value, allowed));
   };
   const auto is_positive = [](double x) { return x > 0 && std::isfinite(x); };
-  check(o.smoothing == 0 || is_positive(o.smoothing), "smoothing", o.smoothing, "zero or a positive number");
-  check(!o.lambda || is_positive(*o.lambda), "lambda", o.lambda.value_or(0), "a positive number");
+  check(o.smoothing == 0 || (o.smoothing >= least_smoothing && o.smoothing <= most_smoothing), "smoothing", o.smoothing,
+        "0, or a number from 1e-6 to 1e6");
+  check(!o.lambda || (*o.lambda >= smallest_lambda && *o.lambda <= largest_lambda), "lambda", o.lambda.value_or(0),
+        "a positive number from 1e-30 to 1e30");
   check(o.tol > 0 && o.tol < 1, "tol", o.tol, "a number between 0 and 1");
   check(!o.time_limit || is_positive(*o.time_limit), "time_limit", o.time_limit.value_or(0), "a positive number");
   check(o.epochs >= 1, "epochs", o.epochs, "at least 1");
@@ -231,6 +245,9 @@ void validate_solver(const TrainOptions& o) {
     throw UsageError(
         "--oracle-iterations counts iterations of --oracle spmp; the exact oracle has none. Leave it out, or "
         "add --oracle spmp");
+  if (!spmp && o.warm_start != TrainOptions{}.warm_start)
+    throw UsageError(
+        "--warm-start is about --oracle spmp; the exact oracle needs no start. Leave it out, or add --oracle spmp");
   // With spmp the automatic solver is gbcfw.
   const bool gbcfw = o.solver == SolverKind::gbcfw || (spmp && o.solver == SolverKind::automatic);
   if (!gbcfw && o.step != StepRule::automatic)

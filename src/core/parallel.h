@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -34,7 +35,11 @@ void parallel_chunks(std::size_t n, std::size_t chunk_size, unsigned threads, Bo
     }
   };
   std::vector<std::thread> pool;
-  for (unsigned w = 1; w < workers; ++w) pool.emplace_back(work, w);
+  try {
+    for (unsigned w = 1; w < workers; ++w) pool.emplace_back(work, w);
+  } catch (const std::system_error&) {
+    // No more threads to be had: those there are do all the chunks.
+  }
   if (workers > 0) work(0);
   for (auto& t : pool) t.join();
   if (failure) std::rethrow_exception(failure);

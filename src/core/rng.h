@@ -29,11 +29,12 @@ class Rng {
   // Uniform in [0, 1), 53 bits.
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1.0p-53; }
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
-  // Uniform in 0..n-1 without bias (Lemire's multiplication, rejecting the short interval).
+  // Uniform in 0..n-1 without bias: Lemire's multiplication, which divides only when it may have to reject.
   std::uint64_t below(std::uint64_t n) {
     for (;;) {
       const Wide m = static_cast<Wide>(bits()) * n;
-      if (static_cast<std::uint64_t>(m) >= (0 - n) % n) return static_cast<std::uint64_t>(m >> 64);
+      const auto low = static_cast<std::uint64_t>(m);
+      if (low >= n || low >= (0 - n) % n) return static_cast<std::uint64_t>(m >> 64);
     }
   }
   // Standard normal (Box-Muller; one of the pair is dropped, which keeps the generator stateless beyond its words).

@@ -45,8 +45,9 @@ std::vector<double> read_class_weights(const std::string& spec, const Dataset& d
       throw Error(fmt::format("{}: {} is no class of the data; the classes are {}", where, shown(cells[0]),
                               shown_list(data.class_names, 10)));
     const auto value = finite_number(cells[1]);
-    if (!value || *value <= 0)
-      throw Error(fmt::format("{}, column 2: found {}, expected a weight above 0", where, shown(cells[1])));
+    if (!value || !is_weight(*value))
+      throw Error(fmt::format("{}, column 2: found {}, expected a weight above 0, from {} to {}", where,
+                              shown(cells[1]), smallest_weight, largest_weight));
     if (weight[*c] > 0) throw Error(fmt::format("{}: class {} stands here a second time", where, shown(cells[0])));
     weight[*c] = *value;
   }

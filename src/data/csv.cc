@@ -27,6 +27,7 @@ class CsvRows {
     if (columns_.target_column >= 0)
       table_.target_name = columns_.names[static_cast<std::size_t>(columns_.target_column)];
     table_.feature_names = std::move(columns_.feature_names);
+    table_.left_out = std::move(columns_.left_out);
     return std::move(table_);
   }
 
@@ -60,7 +61,9 @@ class CsvRows {
   void add_other(CsvColumns::Role role, const char*& p, const char* end, std::size_t c) {
     if (role == CsvColumns::weight) {
       const double weight = number(p, end, c);
-      if (!(weight > 0)) throw Error(fmt::format("{}: weight {}; expected a number above 0", where(c), weight));
+      if (!is_weight(weight))
+        throw Error(fmt::format("{}: weight {}; expected a number above 0, from {} to {}", where(c), weight,
+                                smallest_weight, largest_weight));
       make_room(table_.weight, 1, lines_);
       table_.weight.push_back(weight);
       return;
@@ -90,7 +93,10 @@ class CsvRows {
     const auto careful = finite_number(cell);
     if (careful) return *careful;
     if (cell.empty()) throw Error(fmt::format("{}: missing value; fill it in or leave the example out", where(c)));
-    throw Error(fmt::format("{}: found {}, expected a finite number", where(c), shown(cell)));
+    const bool logical =
+        cell == "True" || cell == "False" || cell == "TRUE" || cell == "FALSE" || cell == "true" || cell == "false";
+    throw Error(fmt::format("{}: found {}, expected a finite number{}", where(c), shown(cell),
+                            logical ? "; write true and false as 1 and 0" : ""));
   }
 
   std::string_view text(const char*& p, const char* end, std::size_t c) {

@@ -2,10 +2,12 @@
 //
 // The label is the column asked for, else `label`, else `target`. Everything else is a feature, except what would give
 // the answer away: `target` beside `label` where neither was asked for, and the other outputs where one of several
-// (y1.. or r1..) was. For a trained model the columns are found by name instead, in any order.
+// (y1.. or r1..) was. For a trained model the columns are found by name instead, in any order, and the columns that
+// were label, weights and id in training are known to be no features.
 #include <fmt/format.h>
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "data/table.h"
 #include "m4n/error.h"
@@ -23,11 +25,15 @@ class Assignment {
  public:
   Assignment(std::vector<std::string> header, const std::string& file, std::size_t line, const ReadOptions& options,
              const Model* expected)
-      : file_(file), line_(line), options_(options) {
+      : file_(file), line_(line), options_(options), wanted_target_(options.target) {
     columns_.names = std::move(header);
     columns_.role.assign(columns_.names.size(), CsvColumns::ignored);
-    if (expected != nullptr)
+    if (expected != nullptr) {
       for (std::size_t j = 0; j < expected->feature_names.size(); ++j) place_.emplace(expected->feature_names[j], j);
+      for (const std::string* name : {&expected->target_column, &expected->weights_column, &expected->id_column})
+        if (!name->empty()) known_.insert(*name);
+      if (wanted_target_.empty() && find(expected->target_column) >= 0) wanted_target_ = expected->target_column;
+    }
     check_names();
   }
 
@@ -41,11 +47,13 @@ class Assignment {
     const auto assign = [this](std::ptrdiff_t column, CsvColumns::Role role) {
       if (column >= 0) columns_.role[static_cast<std::size_t>(column)] = role;
     };
-    std::vector<std::size_t> others;
+    std::vector<std::size_t> others, given_away;
     for (std::size_t c = 0; c < columns_.names.size(); ++c) {
       const auto here = static_cast<std::ptrdiff_t>(c);
-      if (here != target && here != weight && here != id && !gives_answer_away(columns_.names[c])) others.push_back(c);
+      if (here == target || here == weight || here == id || known_.contains(columns_.names[c])) continue;
+      (gives_answer_away(columns_.names[c]) ? given_away : others).push_back(c);
     }
+    for (const std::size_t c : given_away) columns_.left_out.push_back(columns_.names[c]);
     assign(target, CsvColumns::target);
     assign(weight, CsvColumns::weight);
     assign(id, CsvColumns::id);
@@ -66,8 +74,8 @@ class Assignment {
     std::size_t numbers = 0;
     for (std::size_t c = 0; c < names.size(); ++c) {
       if (names[c].empty())
-        throw Error(fmt::format("{}: line {}, column {}: the header has no name here; give every column one", file_,
-                                line_, c + 1));
+        throw Error(fmt::format("{}: line {}, column {}: the header has no name here; give every column one{}", file_,
+                                line_, c + 1, c == 0 ? " (written by pandas? use index=False)" : ""));
       if (names[c].find('\0') != std::string::npos)
         throw Error(fmt::format("{}: line {}: binary data where the header should be; expected CSV or LIBSVM text",
                                 file_, line_));
@@ -99,7 +107,7 @@ class Assignment {
   }
 
   std::ptrdiff_t find_target(bool required) const {
-    if (!options_.target.empty()) return required ? find_named(options_.target, "target") : find(options_.target);
+    if (!wanted_target_.empty()) return required ? find_named(wanted_target_, "target") : find(wanted_target_);
     for (const char* name : {"label", "target"})
       if (const std::ptrdiff_t at = find(name); at >= 0 && !place_.contains(name)) return at;
     if (!required) return -1;
@@ -123,7 +131,7 @@ class Assignment {
     if (!place_.empty() && (name == "label" || name == "target")) return true;
     if (columns_.target_column < 0) return false;
     const std::string& target = columns_.names[static_cast<std::size_t>(columns_.target_column)];
-    if (options_.target.empty()) return target == "label" && name == "target";
+    if (wanted_target_.empty()) return target == "label" && name == "target";
     const char family = output_family(target);
     return family != 0 && output_family(name) == family && find(std::string{family, '1'}) >= 0;
   }
@@ -148,7 +156,7 @@ class Assignment {
       if (at == place_.end())
         throw Error(fmt::format(
             "{}: line {}, column {}: {} is no feature of the model (it has {}: {}); remove the column, or name it with "
-            "--target if it is the label",
+            "--target, --id or --weights if it is the label, an id or a weight",
             file_, line_, c + 1, shown(columns_.names[c]), expected.feature_names.size(),
             shown_list(expected.feature_names, 5)));
       columns_.role[c] = static_cast<std::ptrdiff_t>(at->second);
@@ -166,7 +174,9 @@ class Assignment {
   const std::string& file_;
   std::size_t line_;
   const ReadOptions& options_;
+  std::string wanted_target_;  // as asked for, or as the model remembers it; empty: label, else target
   std::unordered_map<std::string, std::size_t> place_;  // of the model's features
+  std::unordered_set<std::string> known_;               // label, weights and id of the training data
   CsvColumns columns_;
 };
 

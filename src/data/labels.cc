@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t most_grades = 100;  // of ordinal labels taken as they are
 constexpr std::size_t most_fractional_classes = 1000;
-constexpr int most_bins = 1000;
 
 std::string where(const RawTable& table, std::size_t i) {
   return fmt::format("{}: line {} (column {})", table.path, table.line[i], shown(table.target_name));
@@ -158,22 +157,21 @@ Dataset without_labels(RawTable& table) {
 
 }  // namespace
 
-Dataset label_for_training(RawTable table, Task task, int bins, Binning binning, OrdinalBins* found) {
+Dataset label_for_training(RawTable table, Task task, int bins, Binning binning) {
   if (bins != 0 && task != Task::ordinal)
     throw UsageError("--bins cuts a raw target into grades; it goes with --task ordinal");
-  if (bins != 0 && (bins < 2 || bins > most_bins))
-    throw UsageError(fmt::format("--bins {}; expected 2 to {}", bins, most_bins));
+  if (bins != 0 && (bins < 2 || bins > max_bins))
+    throw UsageError(fmt::format("--bins {}; expected 2 to {}", bins, max_bins));
   if (table.target.empty()) throw Error(fmt::format("{}: no labels; training needs a label column", table.path));
-  OrdinalBins cut{binning, {}};
   Dataset data = without_labels(table);
   if (bins > 0) {
     const std::vector<double> values = numeric_targets(table, "--bins cuts numbers into grades");
     if (const auto [low, high] = std::minmax_element(values.begin(), values.end()); *low == *high)
       throw Error(fmt::format("{}: every target in column {} is {}; there is nothing to cut into grades", table.path,
                               shown(table.target_name), *low));
-    cut.cuts = cut_points(values, bins, binning);
+    data.bins = {binning, cut_points(values, bins, binning)};
     data.label.reserve(values.size());
-    for (const double value : values) data.label.push_back(grade(value, cut.cuts));
+    for (const double value : values) data.label.push_back(grade(value, data.bins.cuts));
     for (int g = 0; g < bins; ++g) data.class_names.push_back(std::to_string(g));
   } else {
     Distinct cells = distinct_cells(table);
@@ -189,13 +187,13 @@ Dataset label_for_training(RawTable table, Task task, int bins, Binning binning,
     for (std::int32_t& label : cells.label) label = rank[static_cast<std::size_t>(label)];
     data.label = std::move(cells.label);
   }
-  if (found != nullptr) *found = std::move(cut);
   return data;
 }
 
 Dataset label_for_model(RawTable table, const Model& model, std::vector<std::string>* unseen) {
   Dataset data = without_labels(table);
   data.class_names = model.classes;
+  data.bins = model.bins;
   data.label.assign(data.examples(), unknown_label);
   if (table.target.empty()) return data;
   if (!model.bins.cuts.empty()) {

@@ -12,6 +12,7 @@ namespace m4n {
 namespace {
 
 constexpr std::uint64_t largest_index = std::uint64_t{1} << 31;
+constexpr std::size_t usual_index = 1'000'000;  // up to here no question is asked
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
@@ -30,7 +31,10 @@ class LibsvmRows {
     }
     if (matrix_.rows == 0)
       throw Error(fmt::format("{}: no examples; expected lines label index:value ..", lines_.file()));
-    if (expected_ != nullptr) matrix_.cols = expected_->d;
+    if (expected_ != nullptr)
+      matrix_.cols = expected_->d;
+    else
+      refuse_lone_index();
     if (matrix_.cols == 0)
       throw Error(
           fmt::format("{}: no index:value pair in the whole file; there is nothing to learn from", lines_.file()));
@@ -58,7 +62,10 @@ class LibsvmRows {
       if (stop == nullptr || (stop != end && !is_blank(*stop)) || !std::isfinite(value)) refuse(token, end);
       if (index <= previous || index > largest_index) refuse_index(index, previous);
       if (expected_ != nullptr && index > expected_->d)
-        throw Error(fmt::format("{}: index {}, but the model has {} features", where(), index, expected_->d));
+        throw Error(fmt::format(
+            "{}: index {}, but the model has {} features; leave such entries out, or train on data that have "
+            "them",
+            where(), index, expected_->d));
       if (matrix_.value.size() == matrix_.value.capacity()) {
         make_room(matrix_.value, 1, lines_);
         make_room(matrix_.column, 1, lines_);
@@ -68,7 +75,10 @@ class LibsvmRows {
       previous = index;
       p = stop;
     }
-    matrix_.cols = std::max(matrix_.cols, static_cast<std::size_t>(previous));
+    if (previous > matrix_.cols) {
+      matrix_.cols = static_cast<std::size_t>(previous);
+      largest_index_line_ = lines_.line_number();
+    }
     make_room(matrix_.row_start, 1, lines_);
     matrix_.row_start.push_back(matrix_.value.size());
     make_room(table_.line, 1, lines_);
@@ -115,6 +125,16 @@ class LibsvmRows {
                     where(), shown(word)));
   }
 
+  // Weights are dense in the features: one index out of the way, an id or a hash, would ask for all the memory.
+  void refuse_lone_index() const {
+    const std::size_t entries = matrix_.value.size();
+    if (matrix_.cols <= usual_index || matrix_.cols / 1000 <= entries) return;
+    throw Error(
+        fmt::format("{}: line {}: index {}, but the file has only {} {}: the model needs weights for every index up to "
+                    "the largest; renumber the features from 1",
+                    lines_.file(), largest_index_line_, matrix_.cols, entries, entries == 1 ? "entry" : "entries"));
+  }
+
   [[noreturn]] void refuse_index(std::uint64_t index, std::uint64_t previous) const {
     if (index == 0) throw Error(fmt::format("{}: index 0; indices count from 1", where()));
     if (index > largest_index) throw Error(fmt::format("{}: index {}; expected at most 2^31", where(), index));
@@ -125,6 +145,7 @@ class LibsvmRows {
   LineReader& lines_;
   bool target_required_;
   const Model* expected_;
+  std::size_t largest_index_line_ = 0;
   SparseMatrix matrix_;
   RawTable table_;
 };

@@ -17,12 +17,17 @@ RawTable read_table(Input& input, const ReadOptions& options, bool target_requir
 RawTable read_csv(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected);
 RawTable read_libsvm(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected);
 
+// Weights of examples and classes. Products and sums of such weights stay within the range of a double.
+inline constexpr double smallest_weight = 1e-30, largest_weight = 1e30;
+inline bool is_weight(double value) { return value >= smallest_weight && value <= largest_weight; }
+
 // What each column of a CSV file is for.
 struct CsvColumns {
   enum Role : std::ptrdiff_t { target = -1, weight = -2, id = -3, ignored = -4 };  // >= 0: the feature's place
   std::vector<std::string> names;                                                  // as in the header
   std::vector<std::ptrdiff_t> role;                                                // one a column of the file
   std::vector<std::string> feature_names;                                          // by place
+  std::vector<std::string> left_out;                                               // they would give the label away
   std::ptrdiff_t target_column = -1;                                               // -1: none
 };
 CsvColumns assign_columns(std::vector<std::string> header, const std::string& file, std::size_t line,

@@ -121,7 +121,10 @@ Evaluation evaluate(const Model& model, std::span<const std::int32_t> truth, std
     const std::size_t t = seen ? static_cast<std::size_t>(truth[i]) : k;
     const auto p = static_cast<std::size_t>(predicted[i]);
     const double distance = grade_distance(t, p, k);
-    if (seen) ++result.confusion[t * k + p];
+    if (seen)
+      ++result.confusion[t * k + p];
+    else
+      ++result.unseen;
     sum.weight += s;
     sum.truth[t] += s;
     sum.prediction[p] += s;

@@ -38,6 +38,30 @@ double multiple_of(const std::vector<double>& cost, std::size_t k, Unit unit) {
 
 double zero_one(std::size_t t, std::size_t p) { return t == p ? 0.0 : 1.0; }
 
+// Far outside these the squares and quotients of the solvers leave the range of a double.
+constexpr double largest_cost = 1e30, smallest_range = 1e-30;
+
+void check_range(const std::vector<double>& cost, std::size_t k, const std::vector<std::string>& classes,
+                 const std::string& origin) {
+  const auto [low, high] = std::minmax_element(cost.begin(), cost.end());
+  if (k < 2 || *high - *low >= smallest_range) return;
+  const auto at = static_cast<std::size_t>(high - cost.begin());
+  throw Error(fmt::format(
+      "{}: the largest cost, {} in row {} (truth), column {} (prediction), is only {} above the smallest; "
+      "expected at least {}: multiply all costs by one number",
+      origin, *high, class_name(classes, at / k), class_name(classes, at % k), *high - *low, smallest_range));
+}
+
+// absolute and squared count steps between classes, which must have an order that everybody knows.
+void require_grades(const std::string& loss, const std::vector<std::string>& classes) {
+  for (const std::string& name : classes)
+    if (!finite_number(name))
+      throw Error(
+          fmt::format("the loss {} counts steps between grades, but class {} is a word, and the order of words is not "
+                      "known; write grades as numbers, or give the costs in a file: --loss FILE.csv",
+                      loss, shown(name)));
+}
+
 struct TextGrid {
   std::vector<std::vector<std::string>> cells;
   std::vector<std::size_t> line;  // of each row in the file
@@ -94,7 +118,7 @@ void CostMatrix::set_values(std::vector<double> cost) {
   by_truth_ = std::move(cost);
   by_prediction_.resize(k_ * k_);
   symmetric_ = true;
-  largest_ = k_ > 0 ? by_truth_[0] : 0;
+  largest_ = smallest_ = k_ > 0 ? by_truth_[0] : 0;
   double excess = 0;
   for (std::size_t t = 0; t < k_; ++t)
     for (std::size_t p = 0; p < k_; ++p) {
@@ -102,6 +126,7 @@ void CostMatrix::set_values(std::vector<double> cost) {
       by_prediction_[p * k_ + t] = here;
       symmetric_ = symmetric_ && here == by_truth_[p * k_ + t];
       largest_ = std::max(largest_, here);
+      smallest_ = std::min(smallest_, here);
       excess += here - by_truth_[t * k_ + t];
     }
   mean_off_diagonal_ = k_ >= 2 ? excess / (static_cast<double>(k_) * static_cast<double>(k_ - 1)) : 0;
@@ -139,12 +164,18 @@ CostMatrix CostMatrix::from_values(std::vector<double> cost, std::size_t k, cons
       if (!std::isfinite(here))
         throw Error(fmt::format("{}: cost of predicting {} when the truth is {} is {}; expected a finite number",
                                 origin, class_name(classes, p), class_name(classes, t), here));
+      if (std::abs(here) > largest_cost)
+        throw Error(
+            fmt::format("{}: row {} (truth), column {} (prediction): the cost {} is beyond {}; divide all costs by "
+                        "one number",
+                        origin, class_name(classes, t), class_name(classes, p), here, largest_cost));
       if (p != t && std::isfinite(right) && here <= right)
         throw Error(
             fmt::format("{}: row {} (truth), column {} (prediction): the wrong prediction costs {}, no more than the "
                         "right one ({}); every mistake must cost more than the right answer of its row",
                         origin, class_name(classes, t), class_name(classes, p), here, right));
     }
+  check_range(cost, k, classes, origin);
   CostMatrix result;
   result.k_ = k;
   result.name_ = name;
@@ -212,6 +243,7 @@ CostMatrix CostMatrix::read(const std::string& path, const std::vector<std::stri
 }
 
 CostMatrix CostMatrix::parse(const std::string& spec, const std::vector<std::string>& classes) {
+  if (spec == "absolute" || spec == "squared") require_grades(spec, classes);
   if (spec == "zero-one" || spec == "absolute" || spec == "squared") return named(spec, classes.size());
   std::error_code ignored;
   if (!std::filesystem::exists(spec, ignored))

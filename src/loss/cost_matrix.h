@@ -2,7 +2,8 @@
 // matrices). Internally A = cost^T, so that L(y, t) = phi(y)^T A phi(t) is the loss of PREDICTING y when the TRUTH
 // is t, and h(mu) = min_y (A mu)_y is the Bayes risk of mu.
 //
-// A must not be degenerate: in every row t, cost[t][p] > cost[t][t] for p != t.
+// A must not be degenerate: in every row t, cost[t][p] > cost[t][t] for p != t. No entry is beyond 1e30 in absolute
+// value, and the largest is at least 1e-30 above the smallest.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -27,7 +28,7 @@ class CostMatrix {
   static CostMatrix read(const std::string& path, const std::vector<std::string>& classes);
   // The same from text in memory.
   static CostMatrix from_csv(std::string_view text, const std::vector<std::string>& classes, const std::string& origin);
-  // `spec` is a name or the path of a CSV file.
+  // `spec` is a name or the path of a CSV file. absolute and squared want classes that are numbers.
   static CostMatrix parse(const std::string& spec, const std::vector<std::string>& classes);
 
   std::size_t k() const { return k_; }
@@ -36,6 +37,7 @@ class CostMatrix {
   double scale() const { return scale_; }  // cost = scale * (zero-one or absolute) for those kinds
   bool symmetric() const { return symmetric_; }
   double largest() const { return largest_; }
+  double range() const { return largest_ - smallest_; }  // largest - smallest entry, the diagonal included
   // Mean over t and p != t of cost[t][p] - cost[t][t], positive for k >= 2 whatever the sign of the costs; 0 for k = 1.
   double mean_off_diagonal() const { return mean_off_diagonal_; }
   double operator()(std::size_t truth, std::size_t predicted) const { return by_truth_[truth * k_ + predicted]; }
@@ -50,7 +52,7 @@ class CostMatrix {
   std::size_t k_ = 0;
   std::string name_;
   LossKind kind_ = LossKind::matrix;
-  double scale_ = 1, largest_ = 0, mean_off_diagonal_ = 0;
+  double scale_ = 1, largest_ = 0, smallest_ = 0, mean_off_diagonal_ = 0;
   bool symmetric_ = true;
   std::vector<double> by_truth_, by_prediction_;
 };

@@ -28,6 +28,7 @@ constexpr const char* mapped_kind = "mapped";  // linear in features that are co
 std::string to_bytes_checked(const Model& model, const std::string& name) {
   check_model(model, name);
   const bool linear = model.map.kind == FeatureKind::linear;
+  const std::vector<std::string> columns{model.target_column, model.weights_column, model.id_column};
   ModelFileWriter file(linear ? linear_kind : mapped_kind);
   file.field("task", to_string(model.task));
   file.field("surrogate", to_string(model.surrogate));
@@ -51,8 +52,10 @@ std::string to_bytes_checked(const Model& model, const std::string& name) {
   file.real("primal", model.certificate.primal);
   file.real("dual", model.certificate.dual);
   file.field("converged", model.certificate.converged);
+  file.field("interrupted", model.interrupted);
   file.array("classes", model.classes);
   file.array("feature_names", model.feature_names);
+  file.array("columns", columns);
   file.array("cost", model.cost);
   file.array("cuts", model.bins.cuts);
   file.array("mean", model.standardizer.mean);
@@ -97,8 +100,13 @@ Model read_model(ModelFileReader& file, bool linear) {
   model.train_loss = file.real("train_loss");
   model.norm_squared = file.real("norm_squared");
   model.certificate = {file.real("primal"), file.real("dual"), file.flag("converged")};
+  model.interrupted = file.flag("interrupted");
   model.classes = file.strings("classes", k);
   model.feature_names = file.strings("feature_names", d, or_none);
+  const std::vector<std::string> columns = file.strings("columns", 3);
+  model.target_column = columns[0];
+  model.weights_column = columns[1];
+  model.id_column = columns[2];
   model.cost = file.doubles("cost", product_or_largest(k, k));
   model.bins.cuts = file.doubles("cuts", k - 1, or_none);
   model.standardizer.mean = file.doubles("mean", d, or_none);

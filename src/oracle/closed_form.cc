@@ -32,7 +32,7 @@ double zero_one(std::span<const double> v, double s, std::span<double> mu, std::
 
 void zero_one_prox(std::span<const double> v, double s, double c, std::span<double> mu, std::span<double> scratch) {
   // Divided by s the problem is that of the unit loss at scores v/s and curvature c/s: max -max(mu) - (c/2s)|mu - u|^2.
-  for (std::size_t j = 0; j < v.size(); ++j) scratch[j] = v[j] / c + mu[j];
+  kernels::shift_towards(v, 1 / c, mu, scratch);
   kernels::prox_max(scratch, c / s, mu);
 }
 
@@ -126,7 +126,7 @@ void absolute_prox(std::span<const double> v, double s, double c, std::size_t k,
   // p nor p + 1 will do, both are medians: exactly half of the mass lies up to p.
   const std::size_t kp = mu.size();
   const std::span<double> u = scratch.first(kp), shifted = scratch.subspan(kp, kp);
-  for (std::size_t j = 0; j < kp; ++j) u[j] = v[j] / c + mu[j];
+  kernels::shift_towards(v, 1 / c, mu, u);
   const double unit = s / c;
   std::ptrdiff_t low = 0, high = static_cast<std::ptrdiff_t>(k) - 1;
   auto p = static_cast<std::ptrdiff_t>(median(mu, k));

@@ -1,4 +1,4 @@
-// Max-min oracles and proximal steps that have a formula (ALGORITHMS: simplex). All vectors are padded; `s` is the
+// Max-min oracles and proximal steps that have a formula (docs/algorithms.md). All vectors are padded; `s` is the
 // scale of the loss: s [y != t] or s |y - t|.
 //
 //   oracle: max over the simplex of  h(mu) + v.mu                          exact, O(k)

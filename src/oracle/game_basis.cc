@@ -53,6 +53,7 @@ bool GameBasis::invert(const CostMatrix& cost) {
       largest = std::max(largest, std::abs(row[q]));
     }
   }
+  if (largest == 0) largest = 1;  // one class and one row of cost 0: any unit will do
   double* sum = inverse(1);
   sum[0] = 0;
   std::fill(sum + 1, sum + n, 1.0);

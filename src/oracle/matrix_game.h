@@ -1,4 +1,4 @@
-// Exact max-min oracle for any cost matrix on the simplex (ALGORITHMS: simplex, generic matrix).
+// Exact max-min oracle for any cost matrix on the simplex (docs/algorithms.md).
 //
 //     max over mu in the simplex of  min_y (A mu)_y + v.mu     =   max  t + v.mu   s.t.  A mu >= t 1,  sum mu = 1
 //
@@ -64,9 +64,11 @@ class MatrixGame {
   void compute_rates(const Entering& entering, Workspace& ws) const;
   Leaving choose_leaving(Care care, bool bland, const Workspace& ws) const;
   void pivot(const Entering& entering, const Leaving& leaving, Workspace& ws) const;
-  void optimise(Care care, Workspace& ws) const;
+  bool optimise(Care care, Workspace& ws) const;
   Bounds certify(std::span<const double> v, double top, std::span<double> mu, std::span<double> nu,
                  Workspace& ws) const;
+  Bounds trivial_bounds(double top, std::span<double> mu, std::span<double> nu, const Workspace& ws,
+                        Bounds bounds) const;
 
   const CostMatrix* cost_;
   PaddedCost padded_;

@@ -1,4 +1,4 @@
-// Exact proximal block step on the simplex for any cost matrix (ALGORITHMS: exact proximal block steps, generic).
+// Exact proximal block step on the simplex for any cost matrix (docs/algorithms.md).
 //
 //     mu <- argmax over the simplex of  h(mu) + v.mu - (c/2) |mu - mu_old|^2,     h(mu) = min_y (A mu)_y
 //

@@ -3,8 +3,8 @@
 //   max over mu, min over nu in M of  nu^T A mu + v.mu
 //
 // with the entropy of the space as mirror map, so that a projection is a call of space.marginals. In natural
-// parameters a step is theta += eta * gradient. eta = 1 / (2 max A). K iterations, 4 projections each; the answer is
-// the average of the iterates, within O(1/K) of a saddle point.
+// parameters a step is theta += eta * gradient. eta = 1 / (2 (max A - min A)). K iterations, 4 projections each; the
+// answer is the average of the iterates, within O(1/K) of a saddle point.
 #pragma once
 #include <cmath>
 #include <span>
@@ -20,11 +20,17 @@ class MirrorProx {
   struct Workspace {
     AlignedVector<double> theta_mu, theta_nu, mu, nu, mu_half, nu_half, gradient_mu, gradient_nu, trial;
   };
-  MirrorProx(const Space& space, const PartLoss& loss, double largest, int iterations)
-      : space_(&space), loss_(&loss), eta_(1 / (2 * largest)), iterations_(iterations) {}
+  MirrorProx(const Space& space, const PartLoss& loss, double range, int iterations)
+      : space_(&space), loss_(&loss), eta_(1 / (2 * range)), iterations_(iterations) {}
   Workspace workspace() const {
     const AlignedVector<double> zero(space_->padded_parts());
     return {zero, zero, zero, zero, zero, zero, zero, zero, zero};
+  }
+
+  // Arithmetic of one call, in multiply-adds: two products with A and four softmaxes an iteration.
+  std::size_t work() const {
+    const std::size_t parts = space_->padded_parts();
+    return static_cast<std::size_t>(iterations_) * parts * (4 * parts + 64);
   }
 
   // mu, nu: the starting point (in the interior of M) on entry, the averaged iterates on return.

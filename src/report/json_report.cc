@@ -76,6 +76,15 @@ std::string info_json(const Model& model) {
   object["train_loss"] = model.train_loss;
   object["norm_squared"] = model.norm_squared;
   object["oracle_calls"] = model.oracle_calls;
+  object["interrupted"] = model.interrupted;
+  if (model.map.kind != FeatureKind::linear) {
+    object["gamma"] = model.map.kernel.gamma;
+    if (model.map.kernel.kind == KernelKind::poly) object["degree"] = model.map.kernel.degree;
+    object["points"] = model.map.points.rows;
+  }
+  object["target_column"] = model.target_column.empty() ? Json(nullptr) : Json(model.target_column);
+  object["weights_column"] = model.weights_column.empty() ? Json(nullptr) : Json(model.weights_column);
+  object["id_column"] = model.id_column.empty() ? Json(nullptr) : Json(model.id_column);
   object["decode"] = to_string(model.decode);
   object["bias"] = model.bias;
   object["sparse"] = model.sparse;
@@ -92,8 +101,11 @@ std::string eval_json(const Evaluation& evaluation, const std::vector<std::strin
   Json metrics = Json::object();
   for (const auto& [name, value] : evaluation.metrics) metrics[name] = value;
   metrics["confusion"] = nested(std::span<const std::uint64_t>(evaluation.confusion), classes.size());
-  const Json object = {
-      {"n", evaluation.n}, {"loss", evaluation.loss}, {"metrics", std::move(metrics)}, {"classes", classes}};
+  const Json object = {{"n", evaluation.n},
+                       {"unseen", evaluation.unseen},
+                       {"loss", evaluation.loss},
+                       {"metrics", std::move(metrics)},
+                       {"classes", classes}};
   return one_line(object);
 }
 

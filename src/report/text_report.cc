@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/model_file.h"
+#include "report/wording.h"
 
 namespace m4n {
 namespace {
@@ -32,6 +33,8 @@ std::string certificate_text(const Certificate& certificate) {
 std::string surrogate_text(const std::string& name, double smoothing) {
   return smoothing > 0 ? fmt::format("{}, smoothing {:.6g}", name, smoothing) : name;
 }
+
+std::string epochs_text(int epochs) { return counted(static_cast<std::uint64_t>(epochs), "epoch"); }
 
 // The first few of a long list.
 template <class Entry>
@@ -69,7 +72,7 @@ std::string features_text(const Model& model) {
   const std::string kind = to_string(map.kind);
   if (map.kind == FeatureKind::linear) return kind;
   const std::string degree = map.kernel.kind == KernelKind::poly ? fmt::format(", degree {}", map.kernel.degree) : "";
-  return fmt::format("{}, gamma {}{}, {} points", kind, rounded(map.kernel.gamma), degree, map.points.rows);
+  return fmt::format("{}, gamma {}{}, {}", kind, rounded(map.kernel.gamma), degree, counted(map.points.rows, "point"));
 }
 
 }  // namespace
@@ -78,10 +81,11 @@ std::string train_text(const TrainReport& report) {
   Lines lines = {
       {"task", fmt::format("{}, loss {}", report.task, report.loss)},
       {"surrogate", surrogate_text(report.surrogate, report.smoothing) + ", decoded by " + report.decode},
-      {"data", fmt::format("{} examples, {} features ({}), {} classes", report.n, report.d, report.features, report.k)},
+      {"data", fmt::format("{}, {} ({}), {}", counted(report.n, "example"), counted(report.d, "feature"),
+                           report.features, counted(report.k, "class", "classes"))},
       {"lambda", rounded(report.lambda)},
-      {"solver", fmt::format("{}, {} epochs, {} oracle calls, {:.3g} s ({:.3g} s in all)", report.solver, report.epochs,
-                             report.oracle_calls, report.seconds, report.seconds_total)},
+      {"solver", fmt::format("{}, {}, {}, {:.3g} s ({:.3g} s in all)", report.solver, epochs_text(report.epochs),
+                             counted(report.oracle_calls, "oracle call"), report.seconds, report.seconds_total)},
       {"relative gap", certificate_text(report.certificate)},
       {"train loss", rounded(report.train_loss)}};
   if (report.interrupted) lines.emplace_back("interrupted", "yes; this is the best solution found until then");
@@ -89,21 +93,24 @@ std::string train_text(const TrainReport& report) {
 }
 
 std::string info_text(const Model& model) {
-  Lines lines = {{"format version", std::to_string(model_format_version)},
-                 {"task", fmt::format("{}, loss {}", to_string(model.task), model.loss_name)},
-                 {"surrogate", surrogate_text(to_string(model.surrogate), model.smoothing)},
-                 {"decode", to_string(model.decode)},
-                 {"trained on", fmt::format("{} examples, {} {} features, {} classes", model.n, model.d,
-                                            model.sparse ? "sparse" : "dense", model.k())},
-                 {"features", fmt::format("{}, {}, {}", features_text(model), model.bias ? "with bias" : "no bias",
-                                          model.standardizer.inverse_scale.empty() ? "as they are" : "standardised")},
-                 {"lambda", rounded(model.lambda)},
-                 {"solver", fmt::format("{}, {} epochs, {} oracle calls, seed {}, tolerance {:.6g}", model.solver,
-                                        model.epochs, model.oracle_calls, model.seed, model.tol)},
-                 {"relative gap", certificate_text(model.certificate)},
-                 {"train loss", rounded(model.train_loss)},
-                 {"norm squared", rounded(model.norm_squared)},
-                 {"classes", abridged(model.classes)}};
+  Lines lines = {
+      {"format version", std::to_string(model_format_version)},
+      {"task", fmt::format("{}, loss {}", to_string(model.task), model.loss_name)},
+      {"surrogate", surrogate_text(to_string(model.surrogate), model.smoothing)},
+      {"decode", to_string(model.decode)},
+      {"trained on", fmt::format("{}, {}, {}", counted(model.n, "example"),
+                                 counted(model.d, model.sparse ? "sparse feature" : "dense feature"),
+                                 counted(model.k(), "class", "classes"))},
+      {"features", fmt::format("{}, {}, {}", features_text(model), model.bias ? "with bias" : "no bias",
+                               model.standardizer.inverse_scale.empty() ? "as they are" : "standardised")},
+      {"lambda", rounded(model.lambda)},
+      {"solver", fmt::format("{}, {}, {}, seed {}, tolerance {:.6g}", model.solver, epochs_text(model.epochs),
+                             counted(model.oracle_calls, "oracle call"), model.seed, model.tol)},
+      {"relative gap", certificate_text(model.certificate)},
+      {"train loss", rounded(model.train_loss)},
+      {"norm squared", rounded(model.norm_squared)},
+      {"classes", abridged(model.classes)}};
+  if (model.interrupted) lines.emplace_back("interrupted", "yes; this is the best solution found until then");
   if (!model.bins.cuts.empty())
     lines.emplace_back("cuts", fmt::format("{} ({})", abridged(model.bins.cuts), to_string(model.bins.rule)));
   return aligned(lines);
@@ -116,8 +123,12 @@ std::string eval_text(const Evaluation& evaluation, const Model& model) {
   for (const auto& [name, value] : evaluation.metrics) lines.emplace_back(name, rounded(value));
   std::string text = aligned(lines);
   const std::size_t k = model.k();
-  if (k <= most_classes && evaluation.confusion.size() == k * k)
-    text += fmt::format("\n{}", confusion_text(evaluation, model.classes));
+  if (evaluation.confusion.size() != k * k) return text;
+  text += k <= most_classes ? fmt::format("\n{}", confusion_text(evaluation, model.classes))
+                            : fmt::format("\nthe confusion matrix of {} classes is too wide here; --json has it\n", k);
+  if (evaluation.unseen > 0)
+    text += fmt::format("{} of the {} with labels unseen in training: {} not in the table\n", evaluation.unseen,
+                        counted(evaluation.n, "example"), evaluation.unseen == 1 ? "it is" : "they are");
   return text;
 }
 

@@ -10,7 +10,7 @@ namespace m4n {
 
 std::string train_text(const TrainReport& report);
 std::string info_text(const Model& model);
-// With the confusion matrix where the model has at most 30 classes.
+// With the confusion matrix, or for more than 30 classes a line that says where to find it.
 std::string eval_text(const Evaluation& evaluation, const Model& model);
 
 }  // namespace m4n

@@ -1,8 +1,8 @@
 // Scores of an exact kernel: v_i = sum_j K(x_i, x_j) a_j with one coefficient row a_j an example; the bias adds 1 to K.
 // The solver sees the same Scorer as for linear features:
 //
-//   update(i, delta)   a_i += delta, remembered. After 32 of them ONE pass brings all scores V = K a up to date: a
-//   rank-32
+//   update(i, delta)   a_i += scale delta, remembered. After 32 of them ONE pass brings all scores V = K a up to date:
+//   a rank-32
 //                      product, n x 32 x k multiply-adds with the rows of K streaming through the cache. Same iterates
 //                      as updating every time, at the speed of a matrix product.
 //   scores(i)          row i of V plus what is remembered: at most 32 x k.
@@ -48,9 +48,14 @@ class KernelScorer {
     for (std::size_t j = k_; j < stride_; ++j) v[j] = kernels::padding_score;
   }
 
-  void update(std::size_t i, std::span<const double> delta) {
-    for (std::size_t j = 0; j < stride_; ++j) a_[i * stride_ + j] += delta[j];
-    std::copy(delta.begin(), delta.end(), late_.begin() + static_cast<std::ptrdiff_t>(late_rows_.size() * stride_));
+  void prefetch(std::size_t i) const { kernels::prefetch(std::span(v_).subspan(i * stride_, stride_)); }
+
+  void update(std::size_t i, std::span<const double> delta, double scale) {
+    double* late = late_.data() + late_rows_.size() * stride_;
+    for (std::size_t j = 0; j < stride_; ++j) {
+      late[j] = scale * delta[j];
+      a_[i * stride_ + j] += late[j];
+    }
     late_rows_.push_back(i);
     if (late_rows_.size() == block) bring_up_to_date();
   }

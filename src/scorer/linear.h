@@ -1,6 +1,6 @@
 // Linear scores: v_i = w^T Phi(x_i), Phi(x) = (x, 1) with a bias and x without. w is stored feature by feature, the
 // classes of one feature side by side and padded (core/kernels.h), so that a score is a sum of whole rows and the
-// step  w += Phi(x_i) delta^T  touches the same rows. Both cost (non-zeros of x_i) x k.
+// step  w += scale Phi(x_i) delta^T  touches the same rows. Both cost (non-zeros of x_i) x k.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -39,17 +39,23 @@ class LinearScorer {
     for (std::size_t j = k_; j < stride_; ++j) v[j] = kernels::padding_score;
   }
 
-  // w += Phi(x_i) delta^T
-  void update(std::size_t i, std::span<const double> delta) {
-    const auto row = x_.row(i);
+  // Asks for what scores(i) will read of example i.
+  void prefetch(std::size_t i) const {
     if constexpr (sparse) {
-      kernels::sparse_update(row.column, row.value, delta, w_.data());
+      kernels::prefetch(x_.row(i).value);
     } else {
-      kernels::dense_update(row, delta, w_.data());
+      kernels::prefetch(x_.row(i));
     }
-    if (bias_) {
-      double* b = w_.data() + x_.cols * stride_;
-      for (std::size_t j = 0; j < stride_; ++j) b[j] += delta[j];
+  }
+
+  // w += scale Phi(x_i) delta^T
+  void update(std::size_t i, std::span<const double> delta, double scale) {
+    const auto row = x_.row(i);
+    double* bias = bias_ ? w_.data() + x_.cols * stride_ : nullptr;
+    if constexpr (sparse) {
+      kernels::sparse_update(row.column, row.value, delta, scale, w_.data(), bias);
+    } else {
+      kernels::dense_update(row, delta, scale, w_.data(), bias);
     }
   }
 
@@ -85,10 +91,6 @@ class LinearScorer {
       out.insert(out.end(), w_.begin() + static_cast<std::ptrdiff_t>(j),
                  w_.begin() + static_cast<std::ptrdiff_t>(j + k_));
     return out;
-  }
-  void set_weights(std::span<const double> weights) {
-    for (std::size_t row = 0; row * k_ < weights.size(); ++row)
-      for (std::size_t j = 0; j < k_; ++j) w_[row * stride_ + j] = weights[row * k_ + j];
   }
 
   // All of w with its padding, for solvers that move it as one vector.

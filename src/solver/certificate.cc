@@ -1,9 +1,18 @@
+// What the solvers' certificates share: when a gap counts, and when to look for the next one.
 #include "solver/certificate.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace m4n {
+
+Certificate judged(Certificate certificate, double tol) {
+  constexpr double rounding = 1e-12;
+  if (certificate.gap() < 0 && certificate.gap() >= -rounding * std::abs(certificate.primal))
+    certificate.dual = certificate.primal;
+  certificate.converged = certificate.gap() >= 0 && certificate.relative_gap() <= tol;
+  return certificate;
+}
 
 void CertificateSchedule::seen(double visits, double relative_gap) {
   // The gap falls like exp(-rate * visits), roughly; aim a little past the visit at which it reaches tol.

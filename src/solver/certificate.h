@@ -2,6 +2,9 @@
 // scores and oracles. Sums run over fixed chunks in a fixed order, so that the digits do not depend on the number of
 // threads.
 #pragma once
+#include <algorithm>
+#include <atomic>
+#include <optional>
 #include <vector>
 
 #include "core/parallel.h"
@@ -19,18 +22,15 @@ void rebuild_weights(const Problem<Scorer>& problem, const S& surrogate, DualPoi
     const std::span<double> own = std::span(mu).first(length), delta = std::span(step).first(length);
     dual.load(i, own);
     surrogate.space().embed(problem.y(i), delta);
-    const double scale = problem.weight[i] / problem.lambda;
-    bool moved = false;
-    for (std::size_t j = 0; j < length; ++j) {
-      delta[j] = (delta[j] - own[j]) * scale;
-      moved = moved || delta[j] != 0;
-    }
-    if (moved) problem.scorer->update(i, delta);
+    if (kernels::difference(delta, own, delta) > 0)
+      problem.scorer->update(i, delta, problem.weight[i] / problem.lambda);
   }
 }
 
+// Nothing if the watch says stop first: a certificate can take long, and a user who wants to stop gets the last one.
 template <class Scorer, Surrogate S>
-Certificate certify(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual, unsigned threads) {
+std::optional<Certificate> certify(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual,
+                                   unsigned threads, const Watch* watch = nullptr) {
   constexpr std::size_t chunk = 256;
   const std::size_t n = problem.examples();
   struct Sums {
@@ -45,10 +45,12 @@ Certificate certify(const Problem<Scorer>& problem, const S& surrogate, DualPoin
   const unsigned workers = thread_count(threads);
   std::vector<Worker> scratch(std::min<std::size_t>(workers, sums.size()),
                               {surrogate.workspace(), AlignedVector<double>(length), AlignedVector<double>(length)});
+  std::atomic<bool> given_up{false};
   parallel_chunks(n, chunk, workers, [&](std::size_t c, std::size_t first, std::size_t last, unsigned worker) {
     auto& [workspace, v_all, mu_all] = scratch[worker];
     Sums local;
-    for (std::size_t i = first; i < last; ++i) {
+    for (std::size_t i = first; i < last && !given_up; ++i) {
+      if (watch != nullptr && i % 16 == 0 && watch->expired()) given_up = true;
       const std::span<double> v = std::span(v_all).first(problem.scorer->padded_parts(i));
       const std::span<double> mu = std::span(mu_all).first(v.size());
       problem.scorer->scores(i, v);
@@ -60,6 +62,7 @@ Certificate certify(const Problem<Scorer>& problem, const S& surrogate, DualPoin
     }
     sums[c] = local;
   });
+  if (given_up) return std::nullopt;
   const double penalty = 0.5 * problem.lambda * problem.scorer->norm_squared();
   Certificate out;
   for (const Sums& s : sums) {
@@ -71,9 +74,34 @@ Certificate certify(const Problem<Scorer>& problem, const S& surrogate, DualPoin
   return out;
 }
 
+// A gap below zero by rounding counts as zero; anything else that is no gap never counts as converged.
+Certificate judged(Certificate certificate, double tol);
+
+// The best that was certified so far: the weights with the least primal, and the largest dual of all. The primal of an
+// ascent in the dual is not monotone, so the last weights need not be the best ones.
+template <class Scorer>
+class BestPoint {
+ public:
+  void offer(const Certificate& found, const Scorer& scorer) {
+    const bool better = !point_ || found.primal < certificate_.primal;
+    if (better) point_.emplace(scorer);
+    certificate_ = {better ? found.primal : certificate_.primal,
+                    known_ ? std::max(certificate_.dual, found.dual) : found.dual, false};
+    known_ = true;
+  }
+  bool known() const { return known_; }
+  Certificate certificate(double tol) const { return judged(certificate_, tol); }
+  void restore(Scorer& scorer) const { scorer = *point_; }
+
+ private:
+  bool known_ = false;
+  Certificate certificate_;
+  std::optional<Scorer> point_;
+};
+
 // When to look: a certificate costs about as much as an epoch, so the next one waits until the gap is expected to be
-// small enough, by the decay seen between the last two, and never more than a fifth of the work done so far is spent
-// on looking. Everything is counted in visits, not in seconds, so that results repeat.
+// small enough, by the decay seen between the last two, at least two epochs and a tenth of all visits so far.
+// Everything is counted in visits, not in seconds, so that results repeat.
 class CertificateSchedule {
  public:
   CertificateSchedule(std::size_t examples, double tol) : n_(static_cast<double>(examples)), tol_(tol), next_(2 * n_) {}

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -44,8 +45,9 @@ std::vector<double> shares(const Dataset& data, const std::string& class_weight)
     const std::vector<double> by_class = read_class_weights(class_weight, data);
     for (std::size_t i = 0; i < p.size(); ++i) p[i] *= by_class[static_cast<std::size_t>(data.label[i])];
   }
+  const double largest = *std::max_element(p.begin(), p.end());  // out first, so that no sum overflows
   double total = 0;
-  for (const double x : p) total += x;
+  for (double& x : p) total += x /= largest;
   for (double& x : p) x /= total;
   return p;
 }
@@ -108,6 +110,19 @@ double mean_cost(const CostMatrix& cost, const Dataset& data, const std::vector<
   return sum / total;
 }
 
+// Data or options so extreme that doubles cannot hold the answer give no model.
+void check(const Solution& solution) {
+  const Certificate& c = solution.result.certificate;
+  const bool finite =
+      std::isfinite(c.primal) && std::isfinite(c.dual) && std::isfinite(solution.norm_squared) &&
+      std::all_of(solution.weights.begin(), solution.weights.end(), [](double w) { return std::isfinite(w); });
+  if (!finite || c.gap() < -1e-9 * std::abs(c.primal))
+    throw Error(fmt::format(
+        "the numbers leave the range of double precision (objective {}, bound {}): use --standardize yes, features and "
+        "costs of ordinary size, or a lambda nearer to 1/n",
+        c.primal, c.dual));
+}
+
 }  // namespace
 
 std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,
@@ -131,6 +146,10 @@ std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std
   common.cost = cost.values();
   common.classes = data.class_names;
   common.feature_names = data.feature_names;
+  common.bins = data.bins;
+  common.target_column = options.read.target;
+  common.weights_column = options.read.weights;
+  common.id_column = options.read.id;
   common.map.kind = options.features;
   common.bias = options.bias;
   common.tol = options.tol;
@@ -141,6 +160,7 @@ std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std
                                            data.label, p, &cost, lambdas, common.decode, &options, &context});
   std::vector<FitResult> out;
   for (std::size_t s = 0; s < solutions.size(); ++s) {
+    check(solutions[s]);
     Model model = common;
     const SolveResult& result = solutions[s].result;
     model.lambda = lambdas[s];
@@ -149,6 +169,7 @@ std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std
     model.oracle_calls = result.oracle_calls;
     model.norm_squared = solutions[s].norm_squared;
     model.certificate = result.certificate;
+    model.interrupted = result.interrupted;
     model.train_loss = mean_cost(cost, data, solutions[s].predicted);
     finish(prepared, std::move(solutions[s].weights), model);
     TrainReport report = report_of(model, result);

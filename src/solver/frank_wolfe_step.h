@@ -2,14 +2,11 @@
 //   gain(t) >= t gap - (c/2) t^2 |delta|^2,   gap = [-Omega(mu_hat) + v.mu_hat] - [-Omega(mu) + v.mu],
 // (equality for M3N; for concave -Omega the true gain is larger), so the dual never falls.
 #pragma once
-#include <algorithm>
-
 #include "solver/problem.h"
 
 namespace m4n {
 
-template <Surrogate S>
-void move_towards(std::span<const double> target, double t, std::span<double> mu) {
+inline void move_towards(std::span<const double> target, double t, std::span<double> mu) {
   for (std::size_t j = 0; j < mu.size(); ++j) mu[j] += t * (target[j] - mu[j]);
 }
 
@@ -25,7 +22,7 @@ void frank_wolfe_step(const S& surrogate, ScoreView v, double c, LabelView y, Ma
   }
   const double gap = linear + surrogate.neg_omega(target, y, ws) - surrogate.neg_omega(mu, y, ws);
   if (gap <= 0 || squared == 0) return;
-  move_towards<S>(target, c * squared > gap ? gap / (c * squared) : 1.0, mu);
+  move_towards(target, c * squared > gap ? gap / (c * squared) : 1.0, mu);
 }
 
 }  // namespace m4n

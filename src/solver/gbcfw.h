@@ -7,6 +7,8 @@
 // dual, lazily: mu_i only changes when i is picked, so its weighted sum is brought up to date then. The certificate is
 // that of the averaged point: w_bar = w(mu_bar).
 #pragma once
+#include <optional>
+
 #include "core/rng.h"
 #include "solver/certificate.h"
 #include "solver/frank_wolfe_step.h"
@@ -29,12 +31,12 @@ class DualAverage {
     for (std::size_t j = 0; j < mu.size(); ++j) sum_[dual.parts.begin(i) + j] += weight * mu[j];
     since_[i] = t;
   }
-  // The average after t steps, as a dual point of its own.
-  DualPoint<S> after(double t, DualPoint<S> dual) {
+  // Writes the average after t steps into mu.
+  void after(double t, DualPoint<S>& dual, std::vector<double>& mu) {
     for (std::size_t i = 0; i < since_.size(); ++i) absorb(i, t, dual);
     const double total = weight_before(t);
-    for (std::size_t j = 0; j < sum_.size(); ++j) dual.mu[j] = sum_[j] / total;
-    return dual;
+    mu.resize(sum_.size());
+    for (std::size_t j = 0; j < sum_.size(); ++j) mu[j] = sum_[j] / total;
   }
 
  private:
@@ -51,7 +53,8 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
   AlignedVector<double> v_all(length), old_all(length), new_all(length), step_all(length);
   auto workspace = surrogate.workspace();
   Rng rng(options.seed, 1);
-  DualAverage<S> average(dual);
+  std::optional<DualAverage<S>> average;
+  if (rule.average) average.emplace(dual);
   CertificateSchedule schedule(n, options.tol);
   double t = 0;
 
@@ -66,51 +69,54 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
       frank_wolfe_step(surrogate, v, problem.curvature(i), problem.y(i), now, step, dual.state_of(i), workspace);
     } else {
       surrogate.argmax(v, problem.y(i), step, dual.state_of(i), workspace);
-      const double examples = static_cast<double>(n);
-      move_towards<S>(step, 2 * examples / (t + 2 * examples), now);
+      const auto examples = static_cast<double>(n);
+      move_towards(step, 2 * examples / (t + 2 * examples), now);
     }
     ++result.oracle_calls;
-    if (rule.average) average.absorb(i, t, dual);
+    if (average) average->absorb(i, t, dual);
     ++t;
     if (kernels::difference(old, now, step) == 0) return;
     dual.store(i, now);
-    const double scale = problem.weight[i] / problem.lambda;
-    for (double& s : step) s *= scale;
-    problem.scorer->update(i, step);
+    problem.scorer->update(i, step, problem.weight[i] / problem.lambda);
   };
-  // The certificate at the point that would be returned now; `keep` makes the scorer and the dual that point.
-  const auto look = [&](bool keep) {
-    if (rule.average) {
-      DualPoint<S> mean = average.after(t, dual);
-      const Scorer iterate = *problem.scorer;
-      rebuild_weights(problem, surrogate, mean);
-      result.certificate = certify(problem, surrogate, mean, context.threads);
-      result.certificate.converged = result.certificate.relative_gap() <= options.tol;
-      if (keep || result.certificate.converged) {
-        dual = std::move(mean);
-      } else {
-        *problem.scorer = iterate;
-      }
-    } else {
-      rebuild_weights(problem, surrogate, dual);
-      result.certificate = certify(problem, surrogate, dual, context.threads);
-      result.certificate.converged = result.certificate.relative_gap() <= options.tol;
+  // The certificate of the point that would be returned now: the average, or the iterate.
+  BestPoint<Scorer> best;
+  std::vector<double> mean;
+  const auto look = [&](const Watch* patience) {
+    if (average) {
+      average->after(t, dual, mean);
+      dual.mu.swap(mean);
     }
+    const Scorer iterate = *problem.scorer;
+    rebuild_weights(problem, surrogate, dual);
+    const std::optional<Certificate> found = certify(problem, surrogate, dual, context.threads, patience);
+    if (found) best.offer(*found, *problem.scorer);
+    if (average) {
+      dual.mu.swap(mean);
+      *problem.scorer = iterate;
+    }
+    if (!found) return;
+    result.certificate = best.certificate(options.tol);
     watch.report(result.epochs, result.certificate);
     schedule.seen(t, result.certificate.relative_gap());
   };
 
   bool stopped = false;
+  double certified_at = -1;
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
     for (std::size_t step = 0; step < n && !stopped; ++step) {
       const auto i = static_cast<std::size_t>(rng.below(n));
       visit(i);
-      stopped = watch.stopped(problem.scorer->work(i) + 1000 * length);
+      stopped = watch.stopped(problem.scorer->work(i) + surrogate.work());
     }
     ++result.epochs;
-    const bool last = stopped || result.epochs == options.epochs;
-    if (last || schedule.due(t)) look(last);
+    if (!stopped && schedule.due(t)) {
+      look(&watch);
+      certified_at = t;
+    }
   }
+  if (certified_at != t && !(stopped && best.known())) look(nullptr);
+  best.restore(*problem.scorer);
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
   result.solver = "gbcfw";

@@ -3,8 +3,10 @@
 // found by bisection. One evaluation costs about two epochs of scores. Cost O(n d k + 10 d k) an iteration.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
+#include "solver/certificate.h"
 #include "solver/primal_loss.h"
 
 namespace m4n {
@@ -26,9 +28,10 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
   AlignedVector<double> gradient, direction, start, last_gradient;
   double value = loss.evaluate(gradient);
   std::deque<Pair> pairs;
+  BestPoint<Scorer> best;
   const auto look = [&] {
-    result.certificate = loss.certificate(value, gradient);
-    result.certificate.converged = result.certificate.relative_gap() <= options.tol;
+    best.offer(loss.certificate(value, gradient), *problem.scorer);
+    result.certificate = best.certificate(options.tol);
     watch.report(result.epochs, result.certificate);
   };
   look();
@@ -77,7 +80,7 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
       if (stopped) break;
       t = high > 0 ? 0.5 * (low + high) : 2 * t;
     }
-    if (!accepted && value > start_value) {
+    if (!accepted && !(value <= start_value)) {
       w = start;
       gradient = last_gradient;
       value = start_value;
@@ -97,6 +100,7 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
     if (pair.inner > 0) pairs.push_back(std::move(pair));
     if (pairs.size() > memory) pairs.pop_front();
   }
+  best.restore(*problem.scorer);
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
   return result;

@@ -6,9 +6,7 @@
 // dual at mu_i = grad Omega*(v_i). That makes a certificate of any w.
 #pragma once
 #include <span>
-#include <vector>
 
-#include "core/parallel.h"
 #include "solver/problem.h"
 
 namespace m4n {
@@ -32,9 +30,8 @@ class PrimalLoss {
     for (std::size_t i = 0; i < problem_.examples(); ++i) {
       scorer.scores(i, v);
       value += problem_.weight[i] * slope_(std::span<const double>(v), problem_.y(i), std::span<double>(step));
-      for (double& s : step) s *= problem_.weight[i];
       w.swap(gradient);
-      scorer.update(i, step);
+      scorer.update(i, step, problem_.weight[i]);
       w.swap(gradient);
     }
     for (std::size_t j = 0; j < w.size(); ++j) gradient[j] += problem_.lambda * w[j];

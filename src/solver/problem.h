@@ -32,6 +32,19 @@ struct Problem {
   double curvature(std::size_t i) const { return weight[i] * scorer->squared_norm(i) / lambda; }
 };
 
+// Which parts belong to whom; examples may differ in size.
+template <class Scorer>
+Groups part_groups(const Scorer& scorer) {
+  const std::size_t n = scorer.examples(), first = scorer.parts(0);
+  std::vector<std::size_t> offsets{0};
+  for (std::size_t i = 0; i < n; ++i)
+    if (scorer.parts(i) != first) {
+      for (std::size_t e = 0; e < n; ++e) offsets.push_back(offsets.back() + scorer.parts(e));
+      return Groups(std::move(offsets));
+    }
+  return Groups(n, first);
+}
+
 // mu_i for every example, without padding, and what the surrogate keeps for it.
 template <class Surrogate>
 struct DualPoint {
@@ -43,7 +56,7 @@ struct DualPoint {
   // Starts at mu_i = phi(y_i), where w = 0.
   template <class Scorer>
   DualPoint(const Problem<Scorer>& problem, const Surrogate& surrogate)
-      : parts(problem.examples(), problem.scorer->parts(0)),
+      : parts(part_groups(*problem.scorer)),
         mu(parts.end(problem.examples() - 1), 0.0),
         state(surrogate.state_size() * problem.examples()),
         state_size(surrogate.state_size()) {
@@ -93,11 +106,11 @@ class Watch {
   bool stopped(std::size_t work) {
     if (stopped_ || (pending_ += work) < question_interval) return stopped_;
     pending_ = 0;
-    if (context_->cancelled && context_->cancelled()) stopped_ = interrupted_ = true;
-    if (options_->time_limit > 0 && seconds() > options_->time_limit) stopped_ = true;
-    return stopped_;
+    return stopped_ = expired();
   }
-  bool interrupted() const { return interrupted_; }
+  // The question itself; may be asked from several threads.
+  bool expired() const { return cancelled() || (options_->time_limit > 0 && seconds() > options_->time_limit); }
+  bool interrupted() const { return cancelled(); }
   void report(int epoch, const Certificate& certificate) const {
     if (!context_->observe) return;
     context_->observe({epoch, options_->epochs, seconds(), certificate.primal, certificate.dual,
@@ -105,12 +118,14 @@ class Watch {
   }
 
  private:
+  bool cancelled() const { return context_->cancelled && context_->cancelled(); }
+
   static constexpr std::size_t question_interval = 1'000'000;  // about a millisecond
   const Context* context_;
   const SolverOptions* options_;
   std::chrono::steady_clock::time_point start_;
   std::size_t pending_ = 0;
-  bool stopped_ = false, interrupted_ = false;
+  bool stopped_ = false;
 };
 
 }  // namespace m4n

@@ -1,4 +1,4 @@
-// The default solver: exact proximal block ascent on the dual (ALGORITHMS 4.2).
+// The default solver: exact proximal block ascent on the dual (docs/algorithms.md).
 //
 //   repeat, in a fresh random order every sweep:
 //     mu_i <- argmax over M of  v_i.mu - Omega(mu) - (c_i/2)|mu - mu_i|^2       (surrogate.prox)
@@ -10,7 +10,6 @@
 // one update.
 #pragma once
 #include <cmath>
-#include <numeric>
 
 #include "core/rng.h"
 #include "solver/certificate.h"
@@ -21,9 +20,10 @@ namespace m4n {
 template <class Scorer, ProxSurrogate S>
 SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual,
                         const SolverOptions& options, const Context& context) {
-  constexpr double still = 1e-12;  // a block that moves less than this has not moved
+  constexpr double still = 1e-12;  // a block that moves less than this share of a full step has not moved
   constexpr unsigned most_patience = 6;
-  constexpr double flat = 1e-10;  // curvature, relative to the costs, below which a block is linear
+  constexpr std::size_t ahead = 4;  // visits between asking for an example's memory and reading it
+  constexpr double flat = 1e-10;    // curvature, relative to the costs, below which a block is linear
 
   Watch watch(context, options);
   SolveResult result;
@@ -32,8 +32,8 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   auto workspace = surrogate.workspace();
   std::vector<double> curvature(n);
   for (std::size_t i = 0; i < n; ++i) curvature[i] = problem.curvature(i);
-  std::vector<std::uint32_t> order(n);
-  std::iota(order.begin(), order.end(), 0U);
+  std::vector<std::uint32_t> awake;
+  awake.reserve(n);
   struct Rest {
     std::uint8_t sweeps = 0, patience = 0;
   };
@@ -41,6 +41,8 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   Rng rng(options.seed, 1);
   CertificateSchedule schedule(n, options.tol);
   double visits = 0;
+  // A full step of a block has the size of the costs over its curvature.
+  const double size_of_costs = surrogate.scale() > 0 ? surrogate.scale() : 1;
 
   const auto visit = [&](std::size_t i) {
     const std::size_t size = problem.scorer->padded_parts(i);
@@ -56,24 +58,23 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
     }
     ++visits;
     ++result.oracle_calls;
-    if (kernels::difference(old, now, step) <= still) {
+    const double moved = kernels::difference(old, now, step) * std::max(1.0, curvature[i] / size_of_costs);
+    if (moved <= still) {
       rest[i].patience = std::min<std::uint8_t>(rest[i].patience + 1, most_patience);
       rest[i].sweeps = static_cast<std::uint8_t>(1U << (rest[i].patience - 1));
       return;
     }
     rest[i].patience = 0;
     dual.store(i, now);
-    const double scale = problem.weight[i] / problem.lambda;
-    for (double& s : step) s *= scale;
-    problem.scorer->update(i, step);
+    problem.scorer->update(i, step, problem.weight[i] / problem.lambda);
   };
-  const auto look = [&] {
-    result.certificate = certify(problem, surrogate, dual, context.threads);
-    if (result.certificate.relative_gap() <= options.tol) {
-      rebuild_weights(problem, surrogate, dual);
-      result.certificate = certify(problem, surrogate, dual, context.threads);
-      result.certificate.converged = result.certificate.relative_gap() <= options.tol;
-    }
+  BestPoint<Scorer> best;
+  const auto look = [&](const Watch* patience) {
+    rebuild_weights(problem, surrogate, dual);
+    const std::optional<Certificate> found = certify(problem, surrogate, dual, context.threads, patience);
+    if (!found) return;
+    best.offer(*found, *problem.scorer);
+    result.certificate = best.certificate(options.tol);
     watch.report(result.epochs, result.certificate);
     schedule.seen(visits, result.certificate.relative_gap());
   };
@@ -81,22 +82,32 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   bool stopped = false;
   double certified_at = -1;
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
-    rng.shuffle(std::span(order));
-    for (const std::uint32_t i : order) {
-      if (rest[i].sweeps > 0) {
+    awake.clear();
+    for (std::size_t i = 0; i < n; ++i) {
+      if (rest[i].sweeps == 0) {
+        awake.push_back(static_cast<std::uint32_t>(i));
+      } else {
         --rest[i].sweeps;
-        continue;
       }
-      visit(i);
-      if ((stopped = watch.stopped(problem.scorer->work(i) + 16 * length))) break;
+    }
+    rng.shuffle(std::span(awake));
+    for (std::size_t place = 0; place < awake.size() && !stopped; ++place) {
+      if (place + ahead < awake.size()) {
+        problem.scorer->prefetch(awake[place + ahead]);
+        kernels::prefetch(dual.of(awake[place + ahead]));
+      }
+      visit(awake[place]);
+      stopped = watch.stopped(problem.scorer->work(awake[place]) + surrogate.work());
     }
     result.epochs = static_cast<int>(std::ceil(visits / static_cast<double>(n)));
     if (!stopped && schedule.due(visits)) {
-      look();
+      look(&watch);
       certified_at = visits;
     }
   }
-  if (certified_at != visits) look();
+  // Whoever stops the solver gets the best certified weights at once, if there are any.
+  if (certified_at != visits && !(stopped && best.known())) look(nullptr);
+  best.restore(*problem.scorer);
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
   result.solver = "prox";

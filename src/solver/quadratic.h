@@ -10,9 +10,11 @@
 #pragma once
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
+#include <optional>
 
 #include "core/aligned.h"
 #include "loss/cost_matrix.h"
+#include "solver/certificate.h"
 #include "solver/primal_loss.h"
 
 namespace m4n {
@@ -56,10 +58,11 @@ Eigen::MatrixXd second_moments(const View& x, bool bias, std::span<const double>
   return h;
 }
 
-// Newton's step, which is exact for a quadratic; a second one removes the rounding of the first.
+// Newton's step, which is exact for a quadratic; a second one removes the rounding of the first. Nothing is returned
+// where H is too ill-conditioned for that (the steps do not lower P): conjugate gradients go on from the start then.
 template <class Scorer, class Loss>
-SolveResult quadratic_direct(const Problem<Scorer>& problem, Loss& loss, Eigen::MatrixXd moments,
-                             const SolverOptions& options, const Context& context) {
+std::optional<SolveResult> quadratic_direct(const Problem<Scorer>& problem, Loss& loss, Eigen::MatrixXd moments,
+                                            const SolverOptions& options, const Context& context) {
   Watch watch(context, options);
   SolveResult result;
   result.solver = "cholesky";
@@ -69,18 +72,24 @@ SolveResult quadratic_direct(const Problem<Scorer>& problem, Loss& loss, Eigen::
   const auto features = static_cast<Eigen::Index>(w.size()) / stride;
   moments.diagonal().array() += problem.lambda;
   const Eigen::LLT<Eigen::MatrixXd> factor(moments);
-  AlignedVector<double> gradient;
-  for (int step = 0; step < 3; ++step) {
-    result.certificate = loss.certificate(loss.evaluate(gradient), gradient);
-    result.certificate.converged = result.certificate.relative_gap() <= options.tol;
-    if (step == 2) break;
+  if (factor.info() != Eigen::Success) return std::nullopt;
+  AlignedVector<double> gradient, last = w;
+  BestPoint<Scorer> best;
+  for (int step = 0; step <= 2; ++step) {
+    best.offer(loss.certificate(loss.evaluate(gradient), gradient), *problem.scorer);
+    result.certificate = best.certificate(options.tol);
+    watch.report(result.epochs, result.certificate);
+    if (step == 2 || watch.expired() || result.epochs == options.epochs) break;
     ++result.epochs;
     Eigen::Map<Rows>(w.data(), features, stride) -=
         factor.solve(Eigen::Map<const Rows>(gradient.data(), features, stride));
   }
-  watch.report(result.epochs, result.certificate);
+  best.restore(*problem.scorer);
   result.seconds = watch.seconds();
-  return result;
+  result.interrupted = watch.interrupted();
+  if (result.certificate.converged || watch.expired()) return result;
+  w = last;
+  return std::nullopt;
 }
 
 // One conjugate-gradient iteration for every class, each with its own step lengths.
@@ -102,9 +111,10 @@ SolveResult quadratic_cg(const Problem<Scorer>& problem, Loss& loss, Curvature& 
 
   AlignedVector<double> gradient, direction, image;
   bool stopped = false;
+  BestPoint<Scorer> best;
   const auto look = [&] {
-    result.certificate = loss.certificate(loss.evaluate(gradient), gradient);
-    result.certificate.converged = result.certificate.relative_gap() <= options.tol;
+    best.offer(loss.certificate(loss.evaluate(gradient), gradient), *problem.scorer);
+    result.certificate = best.certificate(options.tol);
     watch.report(result.epochs, result.certificate);
   };
   look();
@@ -129,6 +139,7 @@ SolveResult quadratic_cg(const Problem<Scorer>& problem, Loss& loss, Curvature& 
     }
     squared = now;
   }
+  best.restore(*problem.scorer);
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
   return result;

@@ -7,6 +7,7 @@
 // gradient of P is sum_i Phi_i g_i^T, so the certificate of primal_loss.h reads D = P - g.(K g) / (2 lambda).
 #pragma once
 #include "scorer/kernel.h"
+#include "solver/certificate.h"
 #include "solver/problem.h"
 
 namespace m4n {
@@ -15,7 +16,7 @@ namespace m4n {
 inline AlignedVector<double> gram_times(const GramMatrix& gram, std::size_t k, const AlignedVector<double>& a) {
   KernelScorer scorer(gram, k);
   const std::size_t stride = scorer.largest_padded_parts();
-  for (std::size_t i = 0; i < gram.n; ++i) scorer.update(i, std::span(a).subspan(i * stride, stride));
+  for (std::size_t i = 0; i < gram.n; ++i) scorer.update(i, std::span(a).subspan(i * stride, stride), 1);
   AlignedVector<double> out(a.size());
   for (std::size_t i = 0; i < gram.n; ++i) {
     const std::span<double> row = std::span(out).subspan(i * stride, stride);
@@ -61,7 +62,7 @@ inline SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const 
     result.certificate.primal = value + 0.5 * problem.lambda * kernels::dot(a, v);
     result.certificate.dual =
         result.certificate.primal - kernels::dot(g, gram_times(gram, k, g)) / (2 * problem.lambda);
-    result.certificate.converged = result.certificate.relative_gap() <= options.tol;
+    result.certificate = judged(result.certificate, options.tol);
     watch.report(result.epochs, result.certificate);
   };
   look();

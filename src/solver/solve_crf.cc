@@ -32,52 +32,82 @@ void adopt_marginals(const Problem<Scorer>& problem, const Crf& crf, DualPoint<C
   }
 }
 
+// Several solvers in a row, told as one: epochs and seconds go on, and the best dual bound stays.
+class Relay {
+ public:
+  explicit Relay(const SolveRequest& request)
+      : o_(*request.options), outer_(*request.context), options_(solver_options(o_)) {
+    inner_ = outer_;
+    if (outer_.observe)
+      inner_.observe = [this](Progress p) {
+        p.epoch += total_.epochs;
+        p.epochs = o_.epochs;
+        p.seconds += total_.seconds;
+        const Certificate c = joined({p.primal, p.dual, false});
+        p.dual = c.dual;
+        p.relative_gap = c.relative_gap();
+        outer_.observe(p);
+      };
+  }
+  bool finished() const {
+    return total_.certificate.converged || total_.interrupted || total_.epochs >= o_.epochs ||
+           (o_.time_limit && total_.seconds >= *o_.time_limit);
+  }
+  // What the next solver may use, at most `epochs`.
+  SolverOptions options(int epochs) const {
+    SolverOptions out = options_;
+    out.epochs = std::min(epochs, o_.epochs - total_.epochs);
+    out.seed = o_.seed + static_cast<std::uint64_t>(total_.epochs);
+    if (o_.time_limit) out.time_limit = std::max(1e-9, *o_.time_limit - total_.seconds);
+    return out;
+  }
+  const Context& context() const { return inner_; }
+  void add(SolveResult part) {
+    part.epochs += total_.epochs;
+    part.oracle_calls += total_.oracle_calls;
+    part.seconds += total_.seconds;
+    part.certificate = judged(joined(part.certificate), o_.tol);
+    total_ = part;
+  }
+  const SolveResult& total() const { return total_; }
+
+ private:
+  Certificate joined(Certificate c) const {
+    if (total_.epochs > 0) c.dual = std::max(c.dual, total_.certificate.dual);
+    return c;
+  }
+  const TrainOptions& o_;
+  const Context& outer_;
+  SolverOptions options_;
+  Context inner_;
+  SolveResult total_;
+};
+
 template <class Scorer>
 SolveResult with_fallback(const Problem<Scorer>& problem, const Crf& crf, DualPoint<Crf>& dual,
                           const SolveRequest& request) {
   const TrainOptions& o = *request.options;
-  SolverOptions options = solver_options(o);
-  SolveResult total;
-  const auto add = [&](SolveResult part) {
-    part.epochs += total.epochs;
-    part.oracle_calls += total.oracle_calls;
-    part.seconds += total.seconds;
-    if (total.epochs > 0 && total.certificate.dual > part.certificate.dual) {
-      part.certificate.dual = total.certificate.dual;
-      part.certificate.converged = part.certificate.relative_gap() <= options.tol;
-    }
-    total = part;
-    if (o.time_limit) options.time_limit = std::max(1e-9, *o.time_limit - total.seconds);
-  };
-  const auto finished = [&] {
-    return total.certificate.converged || total.interrupted || total.epochs >= o.epochs ||
-           (o.time_limit && total.seconds >= *o.time_limit);
-  };
-
+  Relay relay(request);
   if (o.solver != SolverKind::lbfgs) {
-    for (double gap = 1; !finished();) {
-      if (o.solver == SolverKind::automatic && HasWeights<Scorer>)
-        options.epochs = std::min(stage_epochs, o.epochs - total.epochs);
-      options.seed = o.seed + static_cast<std::uint64_t>(total.epochs);
-      add(prox_ascent(problem, crf, dual, options, *request.context));
-      const double now = total.certificate.relative_gap(), rate = std::log(gap / now) / stage_epochs;
+    const int stage = o.solver == SolverKind::automatic && HasWeights<Scorer> ? stage_epochs : o.epochs;
+    for (double gap = 1; !relay.finished();) {
+      relay.add(prox_ascent(problem, crf, dual, relay.options(stage), relay.context()));
+      const double now = relay.total().certificate.relative_gap(), rate = std::log(gap / now) / stage;
       if (!(rate > 0) || std::log(now / o.tol) / rate > patient_epochs) break;
       gap = now;
     }
   }
   if constexpr (HasWeights<Scorer>) {
-    if (o.solver == SolverKind::prox || finished()) return total;
-    options.epochs = o.epochs - total.epochs;
-    const std::size_t k = request.cost->k();
-    PrimalLoss loss(problem, [&, k](std::span<const double> v, LabelView y, std::span<double> slope) {
+    if (o.solver == SolverKind::prox || relay.finished()) return relay.total();
+    PrimalLoss loss(problem, [&](std::span<const double> v, LabelView y, std::span<double> slope) {
       const double value = crf.space().marginals(v, slope);
       slope[static_cast<std::size_t>(y[0])] -= 1;
-      return value - v.first(k)[static_cast<std::size_t>(y[0])];
+      return value - crf.space().score(v, y);
     });
-    add(lbfgs(problem, loss, options, *request.context));
+    relay.add(lbfgs(problem, loss, relay.options(o.epochs), relay.context()));
     adopt_marginals(problem, crf, dual);
   }
-  return total;
+  return relay.total();
 }
 
 }  // namespace

@@ -42,8 +42,9 @@ void linear_path(Problem<Scorer> problem, const View& x, const AlignedVector<dou
     problem.lambda = lambda;
     PrimalLoss loss(problem, SquaredError{&targets, k, stride});
     PrimalLoss curvature(problem, Curvature{k, stride});
-    emit(direct ? quadratic_direct(problem, loss, moments, options, *request.context)
-                : quadratic_cg(problem, loss, curvature, options, *request.context));
+    std::optional<SolveResult> result;
+    if (direct) result = quadratic_direct(problem, loss, moments, options, *request.context);
+    emit(result ? *result : quadratic_cg(problem, loss, curvature, options, *request.context));
   }
 }
 
@@ -57,7 +58,7 @@ void kernel_path(Problem<KernelScorer> problem, const AlignedVector<double>& tar
         quadratic_kernel(problem, *request.gram, k, targets, a, solver_options(*request.options), *request.context);
     problem.scorer->reset();
     for (std::size_t i = 0; i < request.gram->n; ++i)
-      problem.scorer->update(i, std::span(a).subspan(i * stride, stride));
+      problem.scorer->update(i, std::span(a).subspan(i * stride, stride), 1);
     emit(result);
   }
 }

@@ -5,7 +5,6 @@
 //
 // f is concave with f'(1) = -c |delta|^2 <= 0; a Newton iteration kept inside a shrinking bracket finds f' = 0.
 #pragma once
-#include <algorithm>
 #include <cmath>
 
 #include "core/aligned.h"
@@ -27,6 +26,7 @@ class Crf {
   }
   const Simplex& space() const { return space_; }
   double scale() const { return 0; }  // the line search needs no curvature
+  std::size_t work() const { return 128 * space_.padded_parts(); }
 
   double neg_omega(MarginalView mu, LabelView, Workspace&) const { return kernels::entropy(mu); }
   double conjugate(ScoreView v, LabelView, std::span<StateUnit>, Workspace& ws) const {

@@ -1,4 +1,4 @@
-// From scores to a prediction (ALGORITHMS 13):
+// From scores to a prediction (docs/math.md):
 //
 //   argmax     argmax_y v_y. The paper's rule; for QS, whose v estimates minus the expected costs, it is the best one.
 //   adversary  argmax_y nu_y, nu the min player's optimal strategy of the game at v. For M4N with asymmetric costs.

@@ -19,7 +19,8 @@ class Margin {
   std::size_t state_size() const { return 0; }
   Workspace workspace() const { return {AlignedVector<double>(space_.padded_parts())}; }
   const Simplex& space() const { return space_; }
-  double scale() const { return loss_.cost().largest(); }
+  double scale() const { return loss_.cost().range(); }
+  std::size_t work() const { return 16 * space_.padded_parts(); }
 
   double neg_omega(MarginalView mu, LabelView y, Workspace&) const { return kernels::dot(mu, cost(y)); }
   double conjugate(ScoreView v, LabelView y, std::span<StateUnit>, Workspace& ws) const {
@@ -32,10 +33,7 @@ class Margin {
     space_.embed({&best, 1}, mu);
   }
   void prox(ScoreView v, double c, LabelView y, Marginals mu, std::span<StateUnit>, Workspace& ws) const {
-    const std::span<const double> row = cost(y);
-    const double step = 1 / c;
-    for (std::size_t j = 0; j < v.size(); ++j) ws.scratch[j] = mu[j] + (v[j] + row[j]) * step;
-    kernels::project_simplex(ws.scratch, mu);
+    kernels::prox_linear(v, cost(y), 1 / c, mu, ws.scratch);
   }
 
  private:

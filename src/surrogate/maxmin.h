@@ -27,6 +27,7 @@ class ZeroOneMaxMin {
   }
   const Simplex& space() const { return space_; }
   double scale() const { return s_; }
+  std::size_t work() const { return 16 * space_.padded_parts(); }
 
   double neg_omega(MarginalView mu, LabelView, Workspace&) const {
     return s_ * (1 - *std::max_element(mu.begin(), mu.end()));
@@ -61,6 +62,7 @@ class AbsoluteMaxMin {
   Workspace workspace() const { return {AlignedVector<double>(2 * space_.padded_parts())}; }
   const Simplex& space() const { return space_; }
   double scale() const { return s_; }
+  std::size_t work() const { return 16 * space_.padded_parts(); }
 
   double neg_omega(MarginalView mu, LabelView, Workspace&) const {
     return closed_form::absolute_bayes_risk(mu, s_, space_.parts());
@@ -104,7 +106,8 @@ class MatrixMaxMin {
     return {MatrixGame::Workspace(k), MatrixProx::Workspace(k), zero, zero, zero, std::vector<std::uint8_t>(k)};
   }
   const Simplex& space() const { return space_; }
-  double scale() const { return loss_.cost().largest(); }
+  double scale() const { return loss_.cost().range(); }
+  std::size_t work() const { return space_.padded_parts() * (64 + space_.padded_parts()); }
 
   double neg_omega(MarginalView mu, LabelView, Workspace& ws) const { return loss_.bayes_risk(mu, ws.risk); }
   double conjugate(ScoreView v, LabelView, std::span<StateUnit> state, Workspace& ws) const {

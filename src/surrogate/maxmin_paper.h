@@ -19,7 +19,7 @@ class PaperMaxMin {
   };
   PaperMaxMin(MaxMin exact, const SimplexLoss& loss, int iterations, bool warm_start)
       : exact_(std::move(exact)),
-        mirror_(exact_.space(), loss, loss.cost().largest(), iterations),
+        mirror_(exact_.space(), loss, loss.cost().range(), iterations),
         warm_start_(warm_start) {}
   PaperMaxMin(const PaperMaxMin&) = delete;  // mirror_ points into exact_
   PaperMaxMin& operator=(const PaperMaxMin&) = delete;
@@ -32,9 +32,11 @@ class PaperMaxMin {
   }
   const Simplex& space() const { return exact_.space(); }
   double scale() const { return exact_.scale(); }
+  std::size_t work() const { return mirror_.work(); }
 
   double neg_omega(MarginalView mu, LabelView y, Workspace& ws) const { return exact_.neg_omega(mu, y, ws.exact); }
   double conjugate(ScoreView v, LabelView y, std::span<StateUnit>, Workspace& ws) const {
+    std::fill(ws.cold.begin(), ws.cold.end(), std::uint8_t{0});
     return exact_.conjugate(v, y, ws.cold, ws.exact);
   }
   void argmax(ScoreView v, LabelView, Marginals mu, std::span<StateUnit> state, Workspace& ws) const {

@@ -1,4 +1,4 @@
-// Smoothed M4N: Omega_g(mu) = -h(mu) + (g/2)|mu|^2 (ALGORITHMS 13). The dual becomes strongly concave, and the
+// Smoothed M4N: Omega_g(mu) = -h(mu) + (g/2)|mu|^2 (docs/math.md). The dual becomes strongly concave, and the
 // maximiser mu(v) a sparse distribution that can be decoded by expected cost. Its proximal step is the plain one with
 // other numbers:
 //
@@ -27,6 +27,7 @@ class Smoothed {
   }
   const Simplex& space() const { return inner_.space(); }
   double scale() const { return inner_.scale(); }
+  std::size_t work() const { return inner_.work(); }
 
   double neg_omega(MarginalView mu, LabelView y, Workspace& ws) const {
     return inner_.neg_omega(mu, y, ws.inner) - 0.5 * g_ * kernels::dot(mu, mu) + 0.5 * g_;

@@ -2,7 +2,7 @@
 //
 //   S(v, y) = Omega_y*(v) - v.phi(y),    Omega_y*(v) = max over mu in M of  v.mu - Omega_y(mu),
 //
-// so one block-dual loop serves all of them (ALGORITHMS: one loop for every surrogate). A surrogate supplies, for one
+// so one block-dual loop serves all of them (docs/math.md). A surrogate supplies, for one
 // example, the four functions below; solvers know nothing else about it. M is the simplex here; a chain or the
 // permutations implement the same four with their own part vectors.
 //
@@ -38,8 +38,10 @@ concept Surrogate = requires(const S s, ScoreView v, LabelView y, Marginals out,
   { s.conjugate(v, y, state, ws) } -> std::convertible_to<double>;
   // out = a maximiser, or an approximate one where the surrogate says so.
   {s.argmax(v, y, out, state, ws)};
-  // The size of a typical cost: curvatures far below it are treated as zero.
+  // The size of the costs: curvatures far below it are treated as zero.
   { s.scale() } -> std::convertible_to<double>;
+  // Arithmetic of one call, roughly, in multiply-adds.
+  { s.work() } -> std::convertible_to<std::size_t>;
 };
 
 // A surrogate whose block problem can be solved with the quadratic term included.

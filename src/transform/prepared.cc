@@ -49,7 +49,7 @@ DenseMatrix to_dense(Features x) {
 }
 
 GramMatrix all_pairs(const Kernel& kernel, const DenseView& x, bool bias, unsigned threads) {
-  const double n = static_cast<double>(x.rows);
+  const auto n = static_cast<double>(x.rows);
   guard_memory(4 * n * n, "the kernel matrix", "use --features nystrom");
   GramMatrix out{x.rows, std::vector<float>(x.rows * x.rows)};
   const PointKernel points(kernel, x);

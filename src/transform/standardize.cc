@@ -7,21 +7,26 @@ namespace {
 
 double weight_of(std::span<const double> weight, std::size_t i) { return weight.empty() ? 1.0 : weight[i]; }
 
+double total_weight(std::span<const double> weight, std::size_t rows) {
+  double total = 0;
+  for (std::size_t i = 0; i < rows; ++i) total += weight_of(weight, i);
+  return total;
+}
+
 // Spread below this, relative to the size of the values, is the rounding of a constant.
 constexpr double constant = 1e-12;
 
 // `variance` is that of the values divided by `size`, the largest of them: huge columns do not overflow.
 double inverse(double variance, double size) {
-  const double deviation = std::sqrt(std::max(variance, 0.0));
-  return deviation > constant ? 1 / deviation / size : 1.0;
+  const double deviation = std::sqrt(variance), out = 1 / deviation / size;
+  return deviation > constant && std::isfinite(out) ? out : 1.0;
 }
 
 Standardizer fit(const DenseView& x, std::span<const double> weight) {
   Standardizer out;
   out.mean.assign(x.cols, 0.0);
   std::vector<double> variance(x.cols, 0.0), size(x.cols, 0.0);
-  double total = 0;
-  for (std::size_t i = 0; i < x.rows; ++i) total += weight_of(weight, i);
+  const double total = total_weight(weight, x.rows);
   for (std::size_t i = 0; i < x.rows; ++i) {
     const double share = weight_of(weight, i) / total;
     const auto row = x.row(i);
@@ -45,23 +50,32 @@ Standardizer fit(const DenseView& x, std::span<const double> weight) {
 
 Standardizer fit(const SparseView& x, std::span<const double> weight) {
   Standardizer out;
-  std::vector<double> first(x.cols, 0.0), second(x.cols, 0.0), size(x.cols, 0.0);
-  double total = 0;
-  for (std::size_t i = 0; i < x.rows; ++i) total += weight_of(weight, i);
+  std::vector<double> mean(x.cols, 0.0), variance(x.cols, 0.0), size(x.cols, 0.0), present(x.cols, 0.0);
+  std::vector<std::size_t> entries(x.cols, 0);
+  const double total = total_weight(weight, x.rows);
   for (std::size_t e = 0; e < x.column.size(); ++e)
     size[x.column[e]] = std::max(size[x.column[e]], std::abs(x.value[e]));
-  for (std::size_t i = 0; i < x.rows; ++i) {
-    const double share = weight_of(weight, i) / total;
-    const SparseRow row = x.row(i);
-    for (std::size_t e = 0; e < row.column.size(); ++e) {
-      const std::size_t j = row.column[e];
-      const double value = size[j] > 0 ? row.value[e] / size[j] : 0.0;
-      first[j] += share * value;
-      second[j] += share * value * value;
+  const auto for_each_entry = [&](auto&& body) {
+    for (std::size_t i = 0; i < x.rows; ++i) {
+      const double share = weight_of(weight, i) / total;
+      const SparseRow row = x.row(i);
+      for (std::size_t e = 0; e < row.column.size(); ++e)
+        if (size[row.column[e]] > 0) body(row.column[e], row.value[e] / size[row.column[e]], share);
     }
-  }
+  };
+  for_each_entry([&](std::size_t j, double value, double share) {
+    mean[j] += share * value;
+    present[j] += share;
+    ++entries[j];
+  });
+  for_each_entry(
+      [&](std::size_t j, double value, double share) { variance[j] += share * (value - mean[j]) * (value - mean[j]); });
   out.inverse_scale.resize(x.cols);
-  for (std::size_t j = 0; j < x.cols; ++j) out.inverse_scale[j] = inverse(second[j] - first[j] * first[j], size[j]);
+  for (std::size_t j = 0; j < x.cols; ++j) {
+    // Rows without an entry are zeros. Where there are none, 1 - present is not zero but its rounding.
+    if (entries[j] < x.rows) variance[j] += std::max(1 - present[j], 0.0) * mean[j] * mean[j];
+    out.inverse_scale[j] = inverse(variance[j], size[j]);
+  }
   return out;
 }
 

@@ -44,6 +44,8 @@ def test_the_good_file_is_good(m4n, tmp_path):
         ("x1,x2,colour\n1,2,a\n2,1,b\n", ["colour", "label"]),
         ("1,2,0\n2,1,1\n", ["header"]),
         ("label\na\nb\n", ["line 1"]),
+        (",x1,label\n0,1,a\n1,2,b\n", ["line 1", "pandas", "index=False"]),
+        ("x1,x2,label\n1,True,a\n2,1,b\n", ["line 2", "'True'", "1 and 0"]),
         (b"x1,x2,label\n1,\x00\xff,a\n2,1,b\n", ["line 2"]),
     ],
 )
@@ -60,6 +62,7 @@ def test_bad_csv(m4n, tmp_path, text, words):
         ("a 1:1\nb 0:1\n", ["line 2", "index 0"]),
         ("a 1:1\nb 1:x\n", ["line 2", "1:x"]),
         ("a 1:1\nb 1:nan\n", ["line 2", "1:nan"]),
+        ("a 1:1\nb 200000000:1 \na 2:1\n", ["line 2", "index 200000000", "only 3 entries", "renumber"]),
     ],
 )
 def test_bad_libsvm(m4n, tmp_path, text, words):
@@ -112,6 +115,40 @@ def test_one_column_in_two_roles(m4n, small):
 def test_unordered_grades(m4n, small):
     message = m4n("train", small, "--task", "ordinal", expect=FAILED).stderr
     assert "ant" in message and "--task multiclass" in message
+
+
+@pytest.mark.parametrize("loss", ["absolute", "squared"])
+def test_losses_of_grades_want_numbers(m4n, small, loss):
+    message = m4n("train", small, "--loss", loss, expect=FAILED).stderr
+    assert loss in message and "'ant'" in message and "order of words" in message
+
+
+def test_costs_beyond_all_measure(m4n, small, tmp_path):
+    costs = tmp_path / "costs.csv"
+    costs.write_text("0,1,1\n1,0,1e31\n1,1,0\n")
+    message = m4n("train", small, "--loss", costs, expect=FAILED).stderr
+    assert str(costs) in message and "row 'bee'" in message and "column 'cat'" in message
+
+
+def test_an_index_beyond_the_model(m4n, tmp_path):
+    data, other = tmp_path / "data.svm", tmp_path / "other.svm"
+    data.write_text("a 1:1 2:1\nb 1:-1\n")
+    other.write_text("a 1:1\nb 3:1\n")
+    m4n.train(data, tmp_path / "m.m4n")
+    message = m4n("predict", tmp_path / "m.m4n", other, expect=FAILED).stderr
+    assert "line 2" in message and "index 3" in message and "2 features" in message and "leave such entries out" in message
+
+
+def test_scores_that_overflow(m4n, tmp_path):
+    x, y = blobs(40, 2, 2, seed=4)
+    data = write_csv(tmp_path / "data.csv", 1e-6 * x, y)  # standardised, so that 1e308 becomes 1e314
+    m4n.train(data, tmp_path / "m.m4n")
+    lines = data.read_text().splitlines()
+    huge = tmp_path / "huge.csv"
+    huge.write_text("\n".join([*lines[:3], "1e308,1,0", *lines[3:]]) + "\n")
+    for command in ("predict", "eval"):
+        result = m4n(command, tmp_path / "m.m4n", huge, expect=FAILED)
+        assert f"{huge}: line 4" in result.stderr and "finite" in result.stderr and result.stdout == ""
 
 
 def test_feature_mismatch(m4n, model, tmp_path):

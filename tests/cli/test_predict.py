@@ -145,9 +145,98 @@ def test_unseen_labels_are_errors_with_one_warning(m4n, model, small, tmp_path):
     known = m4n.json("eval", model, small)
     result = m4n("eval", model, other, "--json", expect=DONE)
     report = json.loads(result.stdout)
-    assert result.stderr.count("warning") == 1 and "dog, emu" in result.stderr and str(other) in result.stderr
-    assert report["n"] == 63
+    assert result.stderr.count("warning") == 1 and "'dog', 'emu'" in result.stderr and str(other) in result.stderr
+    assert report["n"] == 63 and report["unseen"] == 3
+    assert sum(map(sum, report["metrics"]["confusion"])) == 60
+    text = m4n("eval", model, other, expect=DONE).stdout
+    assert "3 of the 63 examples with labels unseen in training: they are not in the table" in text
+    assert "unseen" not in m4n("eval", model, small, expect=DONE).stdout
     assert report["loss"] == pytest.approx((60 * known["loss"] + 3) / 63)
+
+
+def test_many_unseen_labels_are_not_all_listed(m4n, model, small, tmp_path):
+    lines = small.read_text().splitlines()
+    other = tmp_path / "other.csv"
+    other.write_text("\n".join([lines[0], *(f"{line.rsplit(',', 1)[0]},new {i}" for i, line in enumerate(lines[1:]))]) + "\n")
+    message = m4n("eval", model, other, expect=DONE).stderr
+    assert "'new 9' and 50 more" in message and "'new 10'" not in message
+
+
+def test_many_classes_have_their_confusion_in_json(m4n, tmp_path):
+    x, y = blobs(124, 3, 31, seed=6)
+    data = write_csv(tmp_path / "data.csv", x, y)
+    m4n.train(data, tmp_path / "m.m4n", "--epochs", 5)
+    text = m4n("eval", tmp_path / "m.m4n", data, expect=DONE).stdout
+    assert "--json has it" in text and "predicted" not in text
+    assert len(m4n.json("eval", tmp_path / "m.m4n", data)["metrics"]["confusion"]) == 31
+
+
+@pytest.fixture
+def named(tmp_path):
+    """Label, weights and id under names of their own."""
+    x, y = blobs(40, 2, 2, seed=4)
+    path = tmp_path / "named.csv"
+    rows = [f"r{i},{a!r},{'ab'[c]},{b!r},{1 + i % 3}\n" for i, ((a, b), c) in enumerate(zip(x.tolist(), y))]
+    path.write_text("key,x1,kind,x2,w\n" + "".join(rows))
+    return path
+
+
+NAMES = ["--target", "kind", "--weights", "w", "--id", "key"]
+
+
+def test_columns_named_in_training_need_not_be_named_again(m4n, named, tmp_path):
+    model = tmp_path / "m.m4n"
+    m4n.train(named, model, *NAMES)
+    plain = m4n("predict", model, named, "--scores", expect=DONE).stdout
+    assert plain.startswith("label,score_a,score_b\n")
+    bare = tmp_path / "bare.csv"
+    table = [line.split(",") for line in named.read_text().splitlines()]
+    bare.write_text("".join(f"{row[1]},{row[3]}\n" for row in table))
+    assert m4n("predict", model, bare, "--scores", expect=DONE).stdout == plain
+    with_ids = m4n.predict(model, named, "--id", "key")
+    assert [row["key"] for row in with_ids] == [f"r{i}" for i in range(40)]
+    # eval: the label is known, weights count only where asked for.
+    unweighted, weighted = m4n.json("eval", model, named), m4n.json("eval", model, named, "--weights", "w")
+    wrong = np.array([row["label"] != line[2] for row, line in zip(with_ids, table[1:])])
+    weight = np.array([float(line[4]) for line in table[1:]])
+    assert unweighted["loss"] == pytest.approx(wrong.mean())
+    assert weighted["loss"] == pytest.approx(np.average(wrong, weights=weight))
+    assert unweighted["n"] == weighted["n"] == 40
+    assert unweighted["metrics"]["confusion"] == weighted["metrics"]["confusion"]
+    info = m4n.json("info", model)
+    assert [info[f"{role}_column"] for role in ("target", "weights", "id")] == ["kind", "w", "key"]
+
+
+def test_an_unknown_column_names_the_options_for_it(m4n, model, small, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text("".join(f"{i},{line}\n" if i else f"row,{line}\n" for i, line in enumerate(small.read_text().splitlines())))
+    message = m4n("predict", model, other, expect=FAILED).stderr
+    assert "'row'" in message and all(option in message for option in ("--target", "--id", "--weights"))
+    for option in ("--id", "--weights"):
+        m4n("predict", model, other if option == "--id" else weighted(other), option, "row", expect=DONE)
+
+
+def weighted(path):
+    """The same file with row numbers from 1: weights are positive."""
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], *(f"{i + 1},{line.split(',', 1)[1]}" for i, line in enumerate(lines[1:]))]) + "\n")
+    return path
+
+
+def test_predict_json(m4n, named, tmp_path):
+    model = tmp_path / "m.m4n"
+    m4n.train(named, model, *NAMES, "--surrogate", "crf")
+    bare = m4n.json("predict", model, named)
+    assert set(bare) == {"n", "label"} and bare["n"] == 40 and len(bare["label"]) == 40
+    result = m4n("predict", model, named, "--json", "--scores", "--marginals", "--id", "key", expect=DONE)
+    assert result.stdout.count("\n") == 1
+    full, rows = json.loads(result.stdout), m4n.predict(model, named, "--scores", "--marginals", "--id", "key")
+    assert set(full) == {"n", "id", "label", "classes", "scores", "marginals"} and full["classes"] == ["a", "b"]
+    assert full["id"] == [row["key"] for row in rows] and full["label"] == [row["label"] for row in rows] == bare["label"]
+    assert full["scores"] == [[float(row["score_a"]), float(row["score_b"])] for row in rows]
+    assert full["marginals"] == [[float(row["p_a"]), float(row["p_b"])] for row in rows]
+    m4n("predict", model, named, "--json", "--out", tmp_path / "out.json", expect=DONE)
+    assert json.loads((tmp_path / "out.json").read_text()) == bare
 
 
 def test_eval_needs_labels(m4n, model, small, tmp_path):

@@ -79,12 +79,17 @@ def test_progress_is_drawn_on_a_terminal_only(m4n, small):
 
 
 @pytest.mark.parametrize("options", VARIANTS, ids=" ".join)
-def test_same_seed_same_bytes_whatever_the_threads(m4n, small, tmp_path, options):
+def test_same_seed_same_bytes_whatever_the_threads(m4n, tmp_path, options):
+    """Enough examples that every loop over them has several chunks to share out."""
+    x, y = blobs(1600, 4, 3, seed=1)
+    data = write_csv(tmp_path / "data.csv", x, y)
+    if "--epochs" not in options:
+        options = [*options, "--epochs", "20"]
     models = []
-    for name, threads in (("a", 1), ("b", 2), ("c", 1)):
-        m4n("train", small, "--model", tmp_path / name, "--threads", threads, "--seed", "7", *options, expect=DONE)
+    for name, threads in (("a", 1), ("b", 2), ("c", 5), ("d", 1)):
+        m4n("train", data, "--model", tmp_path / name, "--threads", threads, "--seed", "7", *options, expect=DONE)
         models.append((tmp_path / name).read_bytes())
-    assert models[0] == models[1] == models[2]
+    assert all(model == models[0] for model in models)
 
 
 @pytest.mark.parametrize("options", VARIANTS, ids=" ".join)
@@ -121,6 +126,55 @@ def test_log(m4n, small, tmp_path):
     assert lines[-1]["relative_gap"] <= 1e-6 and lines[-1]["epoch"] == report["epochs"]
 
 
+def test_an_earlier_log_survives_bad_data(m4n, small, tmp_path):
+    log, bad = tmp_path / "log.jsonl", tmp_path / "bad.csv"
+    log.write_text("precious\n")
+    bad.write_text("x1,label\n1,a\ntwo,b\n")
+    m4n("train", bad, "--log", log, expect=FAILED)
+    m4n("train", tmp_path / "absent.csv", "--log", log, expect=FAILED)
+    assert log.read_text() == "precious\n"
+    m4n("train", small, "--log", log, expect=DONE)
+    assert "precious" not in log.read_text() and log.read_text()
+
+
+def test_one_epoch_is_singular(m4n, small):
+    result = m4n("train", small, "--epochs", 1, "--tol", "1e-9", expect=DONE)
+    assert "after 1 epoch " in result.stderr and "1 epoch," in result.stdout
+
+
+def test_a_signal_that_is_ignored_stays_ignored(m4n, small, tmp_path):
+    """nohup starts programs that way."""
+    model, log = tmp_path / "m.m4n", tmp_path / "log.jsonl"
+    arguments = [*endless_training(tmp_path, model, log), "--time-limit", "1"]
+    process = subprocess.Popen([m4n.binary, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))  # fmt: skip
+    deadline = time.monotonic() + 30
+    while (not log.exists() or not log.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGHUP)
+    out, messages = process.communicate(timeout=30)
+    assert process.returncode == DONE and not json.loads(out)["interrupted"], messages
+
+
+def test_grades_with_gaps_are_said_to_be_ranks(m4n, tmp_path):
+    data = tmp_path / "grades.csv"
+    data.write_text("x1,label\n1,0\n2,2\n3,10\n4,2\n")
+    note = m4n("train", data, "--task", "ordinal", expect=DONE).stderr
+    assert "the grades 0, 2, 10 count as ranks 0, 1, 2" in note
+    assert m4n("train", data, "--task", "ordinal", "--quiet", expect=DONE).stderr == ""
+    assert "ranks" not in m4n("train", data, "--task", "multiclass", expect=DONE).stderr
+    data.write_text("x1,label\n1,1\n2,2\n3,3\n4,2\n")
+    assert "ranks" not in m4n("train", data, "--task", "ordinal", expect=DONE).stderr
+
+
+def test_a_target_left_out_beside_the_label_is_said(m4n, tmp_path):
+    data = tmp_path / "both.csv"
+    data.write_text("x1,target,label\n1,0.5,a\n2,0.7,b\n3,0.1,a\n")
+    note = m4n("train", data, expect=DONE).stderr
+    assert "left out" in note and "'target'" in note and "'label'" in note
+    assert "left out" not in m4n("train", data, "--quiet", expect=DONE).stderr
+
+
 def test_not_converged_is_a_warning(m4n, small, tmp_path):
     result = m4n("train", small, "--epochs", 1, "--tol", "1e-9", "--model", tmp_path / "m.m4n", expect=DONE)
     assert "warning" in result.stderr and "--epochs" in result.stderr and "1e-09" in result.stderr
@@ -143,7 +197,7 @@ def endless_training(tmp_path, model, log):
             "--lambda", "1e-6", "--epochs", "1000000000", "--json"]  # fmt: skip
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_saves_and_exits_with_130(m4n, tmp_path, number):
     model, log = tmp_path / "m.m4n", tmp_path / "log.jsonl"
     arguments = endless_training(tmp_path, model, log)
@@ -158,7 +212,7 @@ def test_a_signal_saves_and_exits_with_130(m4n, tmp_path, number):
     assert report["interrupted"] and not report["converged"]
     assert "interrupted" in messages
     info = m4n.json("info", model)
-    assert info["primal"] == report["primal"] and info["epochs"] >= 1
+    assert info["primal"] == report["primal"] and info["epochs"] >= 1 and info["interrupted"]
 
 
 def test_time_limit(m4n, tmp_path):
@@ -192,7 +246,8 @@ def test_inputs_are_not_overwritten(m4n, small, tmp_path):
     for name in (small, tmp_path / "." / "small.csv", tmp_path / "link.csv"):
         assert "input" in m4n("train", small, "--model", name, expect=WRONG_USAGE).stderr
     m4n("train", small, "--log", small, expect=WRONG_USAGE)
-    m4n("train", small, "--model", tmp_path / "x", "--log", tmp_path / "x", expect=WRONG_USAGE)
+    message = m4n("train", small, "--model", tmp_path / "x", "--log", tmp_path / "x", expect=WRONG_USAGE).stderr
+    assert "is also --model" in message and "is also an input" not in message
     assert small.read_bytes() == before
 
 

@@ -60,6 +60,7 @@ def test_option_before_the_command(m4n):
 def test_unknown_option_lists_the_valid_ones(m4n, small):
     message = refused(m4n, "train", small, "--lamda", "0.1")
     assert "'--lamda'" in message and "Did you mean '--lambda'?" in message and "--surrogate" in message
+    assert "Did you mean '--lambda'?" in refused(m4n, "train", small, "--lam", "0.1")
     assert "'--modle'" in refused(m4n, "train", small, "--modle=x.m4n")
     assert "'-q'" in refused(m4n, "train", small, "-q")
     assert "'--marginal'" in refused(m4n, "predict", "m", "d", "--marginal")
@@ -76,6 +77,14 @@ def test_unknown_option_lists_the_valid_ones(m4n, small):
         ("--format", "arff", "auto, csv, libsvm"),
         ("--standardize", "maybe", "yes or no"),
         ("--lambda", "0", "a positive number"),
+        ("--lambda", "1e-31", "1e-30 to 1e30"),
+        ("--smoothing", "1e-9", "1e-6 to 1e6"),
+        ("--smoothing", "1e9", "1e-6 to 1e6"),
+        ("--gamma", "0", "a positive number"),
+        ("--gamma", "-1", "a positive number"),
+        ("--features", "nystrm", "Did you mean 'nystrom'?"),
+        ("--components", "0", "a whole number from 1"),
+        ("--degree", "0", "a whole number from 1"),
         ("--lambda", "-1", "a positive number"),
         ("--lambda", "nan", "a positive number"),
         ("--lambda", "0.1abc", "a positive number"),
@@ -99,7 +108,9 @@ def test_missing_and_superfluous_values(m4n, small):
     assert "--model needs a value" in refused(m4n, "train", small, "--model", "--json")
     assert "--model needs a value" in refused(m4n, "train", small, "--model=")
     assert "takes no value" in refused(m4n, "train", small, "--json=yes")
-    assert "--tol" in refused(m4n, "train", small, "--tol", "1e-3", "--tol", "1e-4")
+    for second in (["--tol", "1e-4"], ["--tol=1e-4"]):
+        assert "--tol is given twice" in refused(m4n, "train", small, "--tol", "1e-3", *second)
+    assert "--json is given twice" in refused(m4n, "train", small, "--json", "--json")
 
 
 def test_missing_and_superfluous_arguments(m4n, small):
@@ -119,6 +130,11 @@ def test_missing_and_superfluous_arguments(m4n, small):
         (["--surrogate", "m3n", "--solver", "lbfgs"], "crf"),
         (["--surrogate", "qs", "--solver", "prox"], "closed form"),
         (["--step", "paper"], "--solver gbcfw"),
+        (["--warm-start", "no"], "--oracle spmp"),
+        (["--gamma", "0.1"], "--features rbf"),
+        (["--features", "rbf", "--degree", "2"], "--features poly"),
+        (["--features", "rbf", "--components", "9"], "nystrom"),
+        (["--features", "rbf", "--landmarks", "uniform"], "nystrom"),
         (["--bins", "3", "--task", "multiclass"], "--bins"),
         (["--binning", "width"], "--bins"),
     ],

@@ -17,7 +17,7 @@ void read(std::string_view text, bool target_required, const m4n::Model* expecte
     m4n::RawTable table = m4n::read_table(input, options, target_required, expected);
     if (!target_required) return;
     const m4n::Task task = m4n::guess_task(table, 0);
-    m4n::label_for_training(std::move(table), task, 0, m4n::Binning::quantile, nullptr);
+    m4n::label_for_training(std::move(table), task);
   } catch (const m4n::Error&) {
     return;  // refused in words
   }

@@ -1,5 +1,5 @@
-// Files written by earlier versions must be read for ever. linear_v1.m4n was written once by
-// sample_linear().save(...); it is never written again.
+// Files written by earlier versions must be read for ever. linear_v1.m4n and mapped_v1.m4n were written once by
+// sample_linear().save(...) and sample_mapped().save(...); they are never written again.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -12,17 +12,30 @@
 namespace m4n {
 namespace {
 
-const std::string golden = M4N_SOURCE_DIR "/tests/golden/linear_v1.m4n";
+struct Golden {
+  const char* file;
+  Model (*sample)();
+};
 
-TEST(ModelGolden, VersionOneIsReadAsItWasMeant) { test::expect_same_model(Model::load(golden), test::sample_linear()); }
+class ModelGolden : public ::testing::TestWithParam<Golden> {
+ protected:
+  std::string path() const { return std::string(M4N_SOURCE_DIR "/tests/golden/") + GetParam().file; }
+};
 
-TEST(ModelGolden, VersionOneIsWrittenWithTheSameBytes) {
-  std::ifstream in(golden, std::ios::binary);
+TEST_P(ModelGolden, IsReadAsItWasMeant) { test::expect_same_model(Model::load(path()), GetParam().sample()); }
+
+TEST_P(ModelGolden, IsWrittenWithTheSameBytes) {
+  std::ifstream in(path(), std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(in), {}};
   ASSERT_FALSE(bytes.empty());
-  EXPECT_EQ(test::sample_linear().to_bytes(), bytes);
-  EXPECT_EQ(Model::load(golden).to_bytes(), bytes);
+  EXPECT_EQ(GetParam().sample().to_bytes(), bytes);
+  EXPECT_EQ(Model::load(path()).to_bytes(), bytes);
 }
+
+INSTANTIATE_TEST_SUITE_P(VersionOne, ModelGolden,
+                         ::testing::Values(Golden{"linear_v1.m4n", test::sample_linear},
+                                           Golden{"mapped_v1.m4n", test::sample_mapped}),
+                         [](const auto& p) { return p.param.sample().map.points.rows == 0 ? "linear" : "mapped"; });
 
 }  // namespace
 }  // namespace m4n

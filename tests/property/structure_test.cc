@@ -73,11 +73,10 @@ ListedSpace permutations() {
 // Two positions with three labels each: 3 + 3 unary parts and 9 for the edge, as a chain of length two has.
 ListedSpace chains() {
   std::vector<ListedSpace::Output> out;
-  for (std::int32_t a = 0; a < 3; ++a)
-    for (std::int32_t b = 0; b < 3; ++b) {
-      ListedSpace::Output o{std::vector<double>(15, 0.0), {a, b}};
-      o.parts[static_cast<std::size_t>(a)] = o.parts[static_cast<std::size_t>(3 + b)] =
-          o.parts[static_cast<std::size_t>(6 + 3 * a + b)] = 1;
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t b = 0; b < 3; ++b) {
+      ListedSpace::Output o{std::vector<double>(15, 0.0), {static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)}};
+      o.parts[a] = o.parts[3 + b] = o.parts[6 + 3 * a + b] = 1;
       out.push_back(o);
     }
   return ListedSpace(out);
@@ -94,6 +93,7 @@ class ListedMargin {
   Workspace workspace() const { return {}; }
   const ListedSpace& space() const { return *space_; }
   double scale() const { return 1; }
+  std::size_t work() const { return space_->outputs().size() * space_->parts(); }
   // 1 - (share of unary parts of mu that agree with y).
   double neg_omega(MarginalView mu, LabelView y, Workspace&) const {
     AlignedVector<double> truth(mu.size());
@@ -136,7 +136,7 @@ TEST(Structure, TheLoopLearnsPermutationsAndChains) {
         x.values.push_back(rng.normal());
         for (std::size_t p = 0; p < v.size(); ++p) v[p] += x.values.back() * rule[j * v.size() + p];
       }
-      const ListedSpace::Output* best = &space.outputs()[0];
+      const ListedSpace::Output* best = space.outputs().data();
       for (const auto& o : space.outputs())
         if (space.score(v, o) > space.score(v, *best)) best = &o;
       label.insert(label.end(), best->label.begin(), best->label.end());
@@ -152,12 +152,160 @@ TEST(Structure, TheLoopLearnsPermutationsAndChains) {
     AlignedVector<double> v(scorer.largest_padded_parts());
     for (std::size_t i = 0; i < n; ++i) {
       scorer.scores(i, v);
-      const ListedSpace::Output* best = &space.outputs()[0];
+      const ListedSpace::Output* best = space.outputs().data();
       for (const auto& o : space.outputs())
         if (space.score(v, o) > space.score(v, *best)) best = &o;
       wrong += ListedSpace::hamming(best->label, problem.y(i));
     }
     EXPECT_LT(wrong / static_cast<double>(n), 0.1);
+  }
+}
+
+// Words of one or two letters in one problem: 3 parts, or 3 + 3 + 9. The letters of all words share the weights of
+// their features; the edge has nine weights of its own.
+ListedSpace letters() {
+  std::vector<ListedSpace::Output> out;
+  for (std::int32_t a = 0; a < 3; ++a) {
+    out.push_back({std::vector<double>(3, 0.0), {a}});
+    out.back().parts[static_cast<std::size_t>(a)] = 1;
+  }
+  return ListedSpace(out);
+}
+
+class WordSpace {
+ public:
+  const ListedSpace& of(std::size_t length) const { return length == 1 ? one_ : two_; }
+  void embed(LabelView y, std::span<double> mu) const { of(y.size()).embed(y, mu); }
+  double score(std::span<const double> v, LabelView y) const { return of(y.size()).score(v, y); }
+  double marginals(std::span<const double> v, std::span<double> mu) const {
+    return of(v.size() < two_.parts() ? 1 : 2).marginals(v, mu);
+  }
+
+ private:
+  ListedSpace one_ = letters(), two_ = chains();
+};
+static_assert(OutputSpace<WordSpace>);
+
+class WordMargin {
+ public:
+  using StateUnit = std::uint8_t;
+  using Workspace = ListedMargin::Workspace;
+  explicit WordMargin(const WordSpace& space) : space_(&space), one_(space.of(1), 3), two_(space.of(2), 6) {}
+  std::size_t state_size() const { return 0; }
+  Workspace workspace() const { return {}; }
+  const WordSpace& space() const { return *space_; }
+  double scale() const { return 1; }
+  std::size_t work() const { return 1000; }
+  double neg_omega(MarginalView mu, LabelView y, Workspace& ws) const { return of(y).neg_omega(mu, y, ws); }
+  double conjugate(ScoreView v, LabelView y, std::span<StateUnit> state, Workspace& ws) const {
+    return of(y).conjugate(v, y, state, ws);
+  }
+  void argmax(ScoreView v, LabelView y, Marginals mu, std::span<StateUnit> state, Workspace& ws) const {
+    of(y).argmax(v, y, mu, state, ws);
+  }
+
+ private:
+  const ListedMargin& of(LabelView y) const { return y.size() == 1 ? one_ : two_; }
+  const WordSpace* space_;
+  ListedMargin one_, two_;
+};
+static_assert(Surrogate<WordMargin>);
+
+// w = (d x 3 weights of letters, 9 of the edge).
+class WordScorer {
+ public:
+  WordScorer(DenseView x, Groups letters) : x_(x), letters_(std::move(letters)), w_(3 * x.cols + 9, 0.0) {}
+  std::size_t examples() const { return letters_.count(); }
+  std::size_t parts(std::size_t i) const { return length(i) == 1 ? 3 : 15; }
+  std::size_t padded_parts(std::size_t i) const { return kernels::padded(parts(i)); }
+  std::size_t largest_padded_parts() const { return kernels::padded(15); }
+  std::size_t work(std::size_t i) const { return length(i) * x_.cols * 3; }
+  void scores(std::size_t i, std::span<double> v) const {
+    std::fill(v.begin(), v.end(), kernels::padding_score);
+    std::fill_n(v.begin(), parts(i), 0.0);
+    visit(i, [&](std::size_t part, std::size_t weight, double x) { v[part] += x * w_[weight]; });
+  }
+  void update(std::size_t i, std::span<const double> delta, double scale) {
+    visit(i, [&](std::size_t part, std::size_t weight, double x) { w_[weight] += scale * x * delta[part]; });
+  }
+  // |Phi_i delta|^2 <= max(sum of |x|^2 over the letters, 1 for the edge) |delta|^2
+  double squared_norm(std::size_t i) const {
+    double sum = 0;
+    for (std::size_t m = letters_.begin(i); m < letters_.end(i); ++m)
+      for (const double x : x_.row(m)) sum += x * x;
+    return std::max(sum, 1.0);
+  }
+  double norm_squared() const { return kernels::dot(w_, w_); }
+  void reset() { std::fill(w_.begin(), w_.end(), 0.0); }
+  std::vector<double>& raw() { return w_; }
+  const std::vector<double>& raw() const { return w_; }
+
+ private:
+  std::size_t length(std::size_t i) const { return letters_.end(i) - letters_.begin(i); }
+  // What each part of the score is made of: body(part, index into w, factor).
+  template <class Body>
+  void visit(std::size_t i, Body&& body) const {
+    for (std::size_t m = 0; m < length(i); ++m)
+      for (std::size_t j = 0; j < x_.cols; ++j)
+        for (std::size_t c = 0; c < 3; ++c) body(3 * m + c, 3 * j + c, x_.row(letters_.begin(i) + m)[j]);
+    for (std::size_t e = 0; e + 6 < parts(i); ++e) body(6 + e, 3 * x_.cols + e, 1.0);
+  }
+  DenseView x_;
+  Groups letters_;
+  std::vector<double> w_;
+};
+
+TEST(Structure, TheLoopLearnsWordsOfTwoLengths) {
+  Rng rng(3);
+  const std::size_t n = 80, d = 3;
+  const WordSpace space;
+  const WordMargin surrogate(space);
+  DenseMatrix x{0, d, {}};
+  std::vector<std::size_t> offsets{0};
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t length = 1 + rng.below(2);
+    offsets.push_back(offsets.back() + length);
+    for (std::size_t j = 0; j < length * d; ++j) x.values.push_back(rng.normal());
+  }
+  x.rows = offsets.back();
+  const Groups groups(offsets);
+  WordScorer truth(x.view(), groups), scorer(x.view(), groups);
+  for (double& w : truth.raw()) w = rng.normal();
+  AlignedVector<double> v(scorer.largest_padded_parts());
+  const auto decode = [&](const WordScorer& s, std::size_t i) -> const ListedSpace::Output& {
+    const ListedSpace& listed = space.of(offsets[i + 1] - offsets[i]);
+    s.scores(i, std::span(v).first(s.padded_parts(i)));
+    const ListedSpace::Output* best = listed.outputs().data();
+    for (const auto& o : listed.outputs())
+      if (listed.score(v, o) > listed.score(v, *best)) best = &o;
+    return *best;
+  };
+  std::vector<std::int32_t> label;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto& y = decode(truth, i).label;
+    label.insert(label.end(), y.begin(), y.end());
+  }
+  const std::vector<double> weight(n, 1.0 / static_cast<double>(n));
+  const double lambda = 0.01;
+  const Problem<WordScorer> problem{&scorer, label, groups, weight, lambda};
+  for (const bool line_search : {true, false}) {
+    scorer.reset();
+    DualPoint dual(problem, surrogate);
+    const SolveResult r =
+        gbcfw(problem, surrogate, dual, {1e-2, 3000, 0, 1}, {line_search, !line_search}, Context{1, {}, {}});
+    EXPECT_TRUE(r.certificate.converged) << r.certificate.relative_gap();
+    double wrong = 0, loss = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      wrong += ListedSpace::hamming(decode(scorer, i).label, problem.y(i)) / static_cast<double>(n);
+      const ListedSpace& listed = space.of(problem.y(i).size());
+      double top = -1e300;
+      for (const auto& o : listed.outputs())
+        top = std::max(top, listed.score(v, o) + ListedSpace::hamming(o.label, problem.y(i)));
+      loss += (top - listed.score(v, problem.y(i))) / static_cast<double>(n);
+    }
+    EXPECT_NEAR(r.certificate.primal, loss + 0.5 * lambda * scorer.norm_squared(), 1e-12);
+    EXPECT_GE(r.certificate.primal, r.certificate.dual);
+    EXPECT_LT(wrong, 0.1);
   }
 }
 

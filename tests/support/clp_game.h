@@ -12,11 +12,15 @@
 
 namespace m4n::test {
 
-// The value of the game at scores v. The largest score is taken out and put back, so that only differences of scores
-// count for Clp's tolerances.
+// The value of the game at scores v. Clp's tolerances are absolute, so it is given the game in its own unit: the
+// largest score and the smallest cost are taken out, the rest is divided by the range of the costs, and all is put
+// back.
 inline double clp_game_value(const CostMatrix& cost, std::span<const double> v) {
   const int k = static_cast<int>(cost.k());
   const double top = *std::max_element(v.begin(), v.end());
+  const auto [least, most] = std::minmax_element(cost.values().begin(), cost.values().end());
+  const double base = *least, unit = *most - base;
+  if (unit == 0) return top + base;  // every prediction costs the same
   std::vector<int> row, column;
   std::vector<double> element;
   const auto put = [&](int r, int c, double value) {
@@ -25,14 +29,15 @@ inline double clp_game_value(const CostMatrix& cost, std::span<const double> v) 
     element.push_back(value);
   };
   for (int y = 0; y < k; ++y) {
-    for (int j = 0; j < k; ++j) put(y, j, cost(static_cast<std::size_t>(j), static_cast<std::size_t>(y)));
+    for (int j = 0; j < k; ++j)
+      put(y, j, (cost(static_cast<std::size_t>(j), static_cast<std::size_t>(y)) - base) / unit);
     put(y, k, -1.0);
   }
   for (int j = 0; j < k; ++j) put(k, j, 1.0);
   const CoinPackedMatrix matrix(true, row.data(), column.data(), element.data(), static_cast<int>(element.size()));
   std::vector<double> lower(cost.k() + 1, 0.0), upper(cost.k() + 1, COIN_DBL_MAX), gain(cost.k() + 1, 1.0);
   lower.back() = -COIN_DBL_MAX;  // t is free
-  for (std::size_t j = 0; j < cost.k(); ++j) gain[j] = v[j] - top;
+  for (std::size_t j = 0; j < cost.k(); ++j) gain[j] = (v[j] - top) / unit;
   std::vector<double> row_lower(cost.k() + 1, 0.0), row_upper(cost.k() + 1, COIN_DBL_MAX);
   row_lower.back() = row_upper.back() = 1.0;
 
@@ -43,7 +48,7 @@ inline double clp_game_value(const CostMatrix& cost, std::span<const double> v) 
   solver.setPrimalTolerance(1e-10);
   solver.setDualTolerance(1e-10);
   solver.primal();
-  return top + solver.objectiveValue();
+  return top + base + unit * solver.objectiveValue();
 }
 
 }  // namespace m4n::test

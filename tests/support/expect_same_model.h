@@ -29,10 +29,20 @@ inline void expect_same_model(const Model& a, const Model& b) {
   EXPECT_EQ(a.bins.rule, b.bins.rule);
   EXPECT_EQ(bits(a.bins.cuts), bits(b.bins.cuts));
   EXPECT_EQ(a.feature_names, b.feature_names);
+  EXPECT_EQ(a.target_column, b.target_column);
+  EXPECT_EQ(a.weights_column, b.weights_column);
+  EXPECT_EQ(a.id_column, b.id_column);
   EXPECT_EQ(a.d, b.d);
   EXPECT_EQ(a.sparse, b.sparse);
   EXPECT_EQ(bits(a.standardizer.mean), bits(b.standardizer.mean));
   EXPECT_EQ(bits(a.standardizer.inverse_scale), bits(b.standardizer.inverse_scale));
+  EXPECT_EQ(a.map.kind, b.map.kind);
+  EXPECT_EQ(a.map.kernel.kind, b.map.kernel.kind);
+  EXPECT_EQ(bits(a.map.kernel.gamma), bits(b.map.kernel.gamma));
+  EXPECT_EQ(a.map.kernel.degree, b.map.kernel.degree);
+  EXPECT_EQ(a.map.points.rows, b.map.points.rows);
+  EXPECT_EQ(bits(a.map.points.values), bits(b.map.points.values));
+  EXPECT_EQ(bits(a.map.phase), bits(b.map.phase));
   EXPECT_EQ(a.bias, b.bias);
   EXPECT_EQ(bits(a.weights), bits(b.weights));
   EXPECT_EQ(a.solver, b.solver);
@@ -47,6 +57,7 @@ inline void expect_same_model(const Model& a, const Model& b) {
   EXPECT_EQ(bits(a.certificate.primal), bits(b.certificate.primal));
   EXPECT_EQ(bits(a.certificate.dual), bits(b.certificate.dual));
   EXPECT_EQ(a.certificate.converged, b.certificate.converged);
+  EXPECT_EQ(a.interrupted, b.interrupted);
 }
 
 }  // namespace m4n::test

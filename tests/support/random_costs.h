@@ -1,5 +1,6 @@
 // Families of cost matrices and scores for the tests of the matrix oracles: smooth, tied and nearly degenerate.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <random>
@@ -19,11 +20,14 @@ enum class CostFamily {
   squared,
   one_dear,
   near_duplicate,
-  shifted
+  shifted,
+  negative,
+  minus_identity
 };
 inline constexpr CostFamily cost_families[] = {CostFamily::asymmetric, CostFamily::symmetric,      CostFamily::integer,
                                                CostFamily::zero_one,   CostFamily::absolute,       CostFamily::squared,
-                                               CostFamily::one_dear,   CostFamily::near_duplicate, CostFamily::shifted};
+                                               CostFamily::one_dear,   CostFamily::near_duplicate, CostFamily::shifted,
+                                               CostFamily::negative,   CostFamily::minus_identity};
 
 // A random member of the family, times `scale`.
 inline CostMatrix random_cost(CostFamily family, std::size_t k, double scale, std::mt19937_64& random) {
@@ -58,8 +62,15 @@ inline CostMatrix random_cost(CostFamily family, std::size_t k, double scale, st
         case CostFamily::one_dear:
           c = t == 0 ? 10 : 1;
           break;
+        case CostFamily::negative:
+          c = -uniform(random);
+          break;
+        case CostFamily::minus_identity:
+          c = 0;
+          break;
       }
-      if (t == p) c = 0;
+      if (t == p)
+        c = family == CostFamily::negative ? -1 - uniform(random) : family == CostFamily::minus_identity ? -1 : 0;
     }
   }
   if (family == CostFamily::near_duplicate && k > 2) {  // classes 0 and 1 are told apart by 1e-7 only
@@ -69,8 +80,23 @@ inline CostMatrix random_cost(CostFamily family, std::size_t k, double scale, st
     cost[1] = cost[k] = 1e-7;
   }
   for (double& c : cost) c = (family == CostFamily::shifted ? c + 5 : c) * scale;
-  if (k == 1) cost[0] = family == CostFamily::shifted ? 5 * scale : 0;
   return CostMatrix::from_values(cost, k, "matrix", {}, "test");
+}
+
+inline double spread(const std::vector<double>& v) {
+  const auto [low, high] = std::minmax_element(v.begin(), v.end());
+  return *high - *low;
+}
+inline double magnitude(const std::vector<double>& v) {
+  double largest = 0;
+  for (const double x : v) largest = std::max(largest, std::abs(x));
+  return largest;
+}
+// The unit of a game at scores v, in which errors are judged: what the costs and the scores can tell apart. Never 1 for
+// its own sake, so that costs of 1e-6 are held to their own digits.
+inline double unit_of(const CostMatrix& cost, const std::vector<double>& v) {
+  const double range = spread(cost.values());
+  return (range > 0 ? range : magnitude(cost.values())) + spread(v);
 }
 
 // Scores with the given spread: normal, all equal, integer multiples (ties), or one class far below the rest.

@@ -1,6 +1,6 @@
 // Small models with every field set to something that is not its default. All numbers are written down or made with
-// exact arithmetic, so that the bytes are the same on every machine. sample_linear() is tests/golden/linear_v1.m4n;
-// it must never change.
+// exact arithmetic, so that the bytes are the same on every machine. sample_linear() is tests/golden/linear_v1.m4n and
+// sample_mapped() is mapped_v1.m4n; they must never change.
 #pragma once
 #include <limits>
 
@@ -20,6 +20,9 @@ inline Model sample_linear() {
   model.classes = {"low", "middle, \"so so\"", "h\xc3\xb6her"};
   model.bins = {Binning::width, {-1.5, 2.1}};
   model.feature_names = {"age", "weight [kg]"};
+  model.target_column = "grade";
+  model.weights_column = "w";
+  model.id_column = "name";
   model.d = 2;
   model.sparse = false;
   model.standardizer = {{0.1, -1e300}, {2.5, 0}};
@@ -35,6 +38,7 @@ inline Model sample_linear() {
   model.train_loss = 0.123456789012345678;
   model.norm_squared = 6.02214076e23;
   model.certificate = {0.5000000000000001, 0.4999, false};
+  model.interrupted = true;
   return model;
 }
 
@@ -56,6 +60,25 @@ inline Model sample_sparse() {
   model.tol = 1e-6;
   model.n = 2;
   model.certificate = {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), true};
+  return model;
+}
+
+// An rbf kernel with two points, one feature; a column name that is not UTF-8.
+inline Model sample_mapped() {
+  Model model;
+  model.loss_name = "zero-one";
+  model.cost = {0, 1, 1, 0};
+  model.classes = {"a", "b"};
+  model.d = 1;
+  model.id_column = "\xff";
+  model.map.kind = FeatureKind::rbf;
+  model.map.kernel = {KernelKind::rbf, 0.25, 3};
+  model.map.points = {2, 1, {-1.5, 2}};
+  model.weights = {1, -1, 0.5, -0.5, 0.125, -0.125};
+  model.solver = "prox";
+  model.lambda = 0.5;
+  model.n = 2;
+  model.certificate = {0.75, 0.75, true};
   return model;
 }
 

@@ -156,9 +156,34 @@ TEST(CostMatrixFile, RefusesDefectsWithTheirPlace) {
   expect_says(says("0,1,\"2\n1,0,1\n1,1,0\n"), {"line 1, column 3", "not closed"});
 }
 
+TEST(CostMatrix, RangeIsLargestMinusSmallest) {
+  EXPECT_EQ(CostMatrix::named("absolute", 4).range(), 3);
+  EXPECT_EQ(CostMatrix::named("squared", 4).range(), 9);
+  EXPECT_EQ(CostMatrix::from_values({-3, 1, 7, -0.5}, 2, "matrix", {"u", "v"}, "test").range(), 10);
+  EXPECT_EQ(CostMatrix::from_values({5, 6, 8, 5.5}, 2, "matrix", {"u", "v"}, "test").range(), 3);
+}
+
+TEST(CostMatrix, CostsTooLargeOrTooCloseAreRefused) {
+  const auto says = [](std::vector<double> cost) {
+    return refusal([&] { CostMatrix::from_values(cost, 2, "matrix", {"u", "v"}, "origin"); });
+  };
+  expect_says(says({0, 1, 2e30, 0}), {"origin", "row 'v'", "column 'u'", "2e+30"});
+  expect_says(says({-2e30, 1, 1, 0}), {"row 'u'", "column 'u'", "-2e+30"});
+  expect_says(says({0, 1e-31, 3e-31, 0}), {"row 'v'", "column 'u'", "3e-31", "1e-30"});
+  EXPECT_EQ(CostMatrix::from_values({0, 1e30, 1e-30, 0}, 2, "matrix", {"u", "v"}, "origin").largest(), 1e30);
+  EXPECT_EQ(CostMatrix::from_values({0, 1e-30, 1e-30, 0}, 2, "matrix", {"u", "v"}, "origin").range(), 1e-30);
+}
+
 TEST(CostMatrixFile, ParseTakesNamesAndFiles) {
-  EXPECT_EQ(CostMatrix::parse("absolute", abc).kind(), LossKind::absolute);
-  EXPECT_EQ(CostMatrix::parse("absolute", abc).k(), 3U);
+  const std::vector<std::string> grades{"1", "2.5", "10"};
+  EXPECT_EQ(CostMatrix::parse("absolute", grades).kind(), LossKind::absolute);
+  EXPECT_EQ(CostMatrix::parse("absolute", grades).k(), 3U);
+  EXPECT_EQ(CostMatrix::parse("squared", grades).name(), "squared");
+  EXPECT_EQ(CostMatrix::parse("zero-one", abc).k(), 3U);
+  for (const char* loss : {"absolute", "squared"}) {
+    expect_says(refusal([&] { CostMatrix::parse(loss, abc); }), {loss, "'a'", "order of words", "numbers", "--loss"});
+    expect_says(refusal([&] { CostMatrix::parse(loss, {"1", "two"}); }), {"'two'"});
+  }
   const TemporaryFile file("0,2,2\n2,0,2\n2,2,0\n");
   const CostMatrix read = CostMatrix::parse(file.path(), abc);
   EXPECT_EQ(read.name(), "matrix");

@@ -12,7 +12,9 @@ namespace m4n {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 TEST(Csv, ReadsFeaturesLabelsAndLineNumbers) {
   const RawTable table = read_text("a,label,b\n1,x,2\n-3.5,y,4e-2\n");
@@ -79,6 +81,8 @@ TEST(Csv, RefusesBadHeaders) {
   expect_says(refusal_of("5.1,3.5,setosa\n4,3,setosa\n"), {"line 1", "no column label", "looks like data"});
   expect_says(refusal_of("a,b,a,label\n1,2,3,4\n"), {"line 1", "columns 1 and 3", "'a'"});
   expect_says(refusal_of("a,,label\n1,2,3\n"), {"line 1, column 2", "no name"});
+  EXPECT_THAT(refusal_of("a,,label\n1,2,3\n"), Not(HasSubstr("pandas")));
+  expect_says(refusal_of(",a,label\n0,2,3\n"), {"line 1, column 1", "no name", "pandas", "index=False"});
   expect_says(refusal_of("label\n1\n"), {"no feature columns"});
   expect_says(refusal_of("a,b\n1,2\n"), {"no column label or target", "'a', 'b'", "--target"});
   expect_says(refusal_of("a;b;label\n1;2;3\n"), {"line 1", "separated by commas"});
@@ -121,10 +125,66 @@ TEST(Csv, RefusesBadRows) {
   }
 }
 
+TEST(Csv, LogicalCellsAreRefusedWithTheRemedy) {
+  for (const std::string bad : {"True", "False", "TRUE", "false"})
+    expect_says(refusal_of("a,label\n" + bad + ",x\n"), {"line 2, column 1", "'" + bad + "'", "1 and 0"});
+  EXPECT_THAT(refusal_of("a,label\nTruth,x\n"), Not(HasSubstr("1 and 0")));
+}
+
+Model remembering_model() {
+  Model model;
+  model.feature_names = {"a", "b"};
+  model.d = 2;
+  model.target_column = "goal";
+  model.weights_column = "w";
+  model.id_column = "name";
+  return model;
+}
+
+TEST(Csv, ColumnsRememberedFromTrainingAreNoFeatures) {
+  const Model model = remembering_model();
+  const std::string text = "name,a,goal,b,w\nr1,1,yes,2,0.5\nr2,3,no,4,-7\n";
+  const RawTable table = read_text(text, {}, true, &model);
+  EXPECT_THAT(dense(table).values, ElementsAre(1, 2, 3, 4));
+  EXPECT_EQ(table.target_name, "goal");
+  EXPECT_THAT(table.target, ElementsAre("yes", "no"));
+  EXPECT_THAT(table.weight, IsEmpty());  // not asked for, so not even read
+  EXPECT_THAT(table.ids, IsEmpty());
+  EXPECT_THAT(dense(read_text("b,a\n2,1\n", {}, false, &model)).values, ElementsAre(1, 2));  // they may be absent
+}
+
+TEST(Csv, OptionsWinOverWhatTheModelRemembers) {
+  const Model model = remembering_model();
+  ReadOptions options;
+  options.id = "key";
+  options.weights = "v";
+  options.target = "other";
+  const RawTable table = read_text("key,name,a,b,goal,other,v,w\nk,n,1,2,yes,no,3,4\n", options, true, &model);
+  EXPECT_THAT(table.ids, ElementsAre("k"));
+  EXPECT_THAT(table.weight, ElementsAre(3));
+  EXPECT_THAT(table.target, ElementsAre("no"));
+  EXPECT_EQ(read_text("a,b,label\n1,2,yes\n", {}, true, &model).target_name, "label");  // no column goal
+}
+
+TEST(Csv, AnUnknownColumnNamesTheOptionsForIt) {
+  Model model = remembering_model();
+  model.weights_column.clear();
+  expect_says(refusal_of("a,b,w,goal\n1,2,3,yes\n", {}, true, &model),
+              {"line 1, column 3", "'w'", "--target", "--id", "--weights"});
+}
+
+TEST(Csv, ColumnsThatWouldGiveTheLabelAwayAreListed) {
+  EXPECT_THAT(read_text("x,target,label\n1,0.5,u\n").left_out, ElementsAre("target"));
+  EXPECT_THAT(read_text("x,label\n1,u\n").left_out, IsEmpty());
+  ReadOptions options;
+  options.target = "y1";
+  EXPECT_THAT(read_text("x,y1,y2,y3\n1,0,1,1\n", options).left_out, ElementsAre("y2", "y3"));
+}
+
 TEST(Csv, RefusesBadWeights) {
   ReadOptions options;
   options.weights = "w";
-  for (const std::string bad : {"0", "-1", "nan", "inf", "x", ""})
+  for (const std::string bad : {"0", "-1", "nan", "inf", "x", "", "1.1e30", "1e-31"})
     expect_says(refusal_of("a,w,label\n1,1,x\n1," + bad + ",x\n", options), {"line 3, column 2", "'w'"});
 }
 

@@ -110,8 +110,8 @@ TEST(Kernels, ScoresAndUpdatesAreMatrixProducts) {
         delta[c] = rng.normal();
       }
       AlignedVector<double> dense_w = w, sparse_w = w;
-      kernels::dense_update(x, delta, dense_w.data());
-      kernels::sparse_update(column, value, delta, sparse_w.data());
+      kernels::dense_update(x, delta, 1, dense_w.data(), nullptr);
+      kernels::sparse_update(column, value, delta, 1, sparse_w.data(), nullptr);
       for (std::size_t j = 0; j < d; ++j)
         for (std::size_t c = 0; c < stride; ++c) {
           EXPECT_NEAR(dense_w[j * stride + c], w[j * stride + c] + x[j] * delta[c], 1e-12);
@@ -119,6 +119,37 @@ TEST(Kernels, ScoresAndUpdatesAreMatrixProducts) {
         }
     }
   }
+}
+
+TEST(Kernels, ProxLinearIsAProjection) {
+  Rng rng(6);
+  for (int trial = 0; trial < 3000; ++trial) {
+    const std::size_t k = 1 + rng.below(40);
+    AlignedVector<double> v = padded_scores(random_scores(rng, k)), cost(v.size(), 0.0), mu(v.size(), 0.0), u(v.size()),
+                          expected(v.size());
+    for (std::size_t j = 0; j < k; ++j) cost[j] = rng.uniform();
+    if (rng.below(2) == 0) {
+      mu[rng.below(k)] = 1;
+    } else {
+      kernels::project_simplex(padded_scores(random_scores(rng, k)), mu);
+    }
+    const double step = std::exp(rng.uniform(-6, 6));
+    for (std::size_t j = 0; j < v.size(); ++j) u[j] = mu[j] + step * (v[j] + cost[j]);
+    const double size = 1 + std::abs(*std::max_element(u.begin(), u.end()));
+    kernels::project_simplex(u, expected);
+    kernels::prox_linear(v, cost, step, mu, u);
+    for (std::size_t j = 0; j < v.size(); ++j) EXPECT_NEAR(mu[j], expected[j], 1e-13 * size);
+  }
+}
+
+TEST(Kernels, UpdatesAreScaledAndReachTheBias) {
+  AlignedVector<double> w(16, 1.0), bias(8, 2.0), delta(8, 0.0);
+  delta[3] = 5;
+  kernels::dense_update(std::vector<double>{10, 100}, delta, 0.5, w.data(), bias.data());
+  EXPECT_EQ(w[3], 26);
+  EXPECT_EQ(w[8 + 3], 251);
+  EXPECT_EQ(bias[3], 4.5);
+  EXPECT_EQ(bias[2], 2);
 }
 
 TEST(Kernels, SoftmaxAndEntropy) {

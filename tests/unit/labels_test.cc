@@ -24,8 +24,8 @@ RawTable column(const std::vector<std::string>& cells, const std::string& name =
 }
 
 Dataset train(const std::vector<std::string>& cells, Task task = Task::multiclass, int bins = 0,
-              Binning rule = Binning::quantile, OrdinalBins* found = nullptr) {
-  return label_for_training(column(cells), task, bins, rule, found);
+              Binning rule = Binning::quantile) {
+  return label_for_training(column(cells), task, bins, rule);
 }
 
 std::vector<std::string> as_cells(const std::vector<double>& values) {
@@ -50,12 +50,11 @@ TEST(Labels, FeaturesAndWeightsAreCarriedAlong) {
   table.x = DenseMatrix{2, 1, {7, 8}};
   table.weight = {1, 2};
   table.feature_names = {"f"};
-  OrdinalBins found{Binning::width, {1, 2}};
-  const Dataset data = label_for_training(std::move(table), Task::multiclass, 0, Binning::quantile, &found);
+  const Dataset data = label_for_training(std::move(table), Task::multiclass);
   EXPECT_THAT(std::get<DenseMatrix>(data.x).values, ElementsAre(7, 8));
   EXPECT_THAT(data.weight, ElementsAre(1, 2));
   EXPECT_THAT(data.feature_names, ElementsAre("f"));
-  EXPECT_THAT(found.cuts, IsEmpty());
+  EXPECT_THAT(data.bins.cuts, IsEmpty());
 }
 
 TEST(Labels, RefusesWhatCannotBeLearnt) {
@@ -89,17 +88,16 @@ TEST(Bins, RefusesWhatCannotBeCut) {
 }
 
 TEST(Bins, KnownQuantilesAndWidths) {
-  OrdinalBins found;
   // numpy.quantile([1, 2, 3, 4, 10], [1/3, 2/3]) = 2.3333.., 3.6666..
-  const Dataset data = train({"10", "1", "4", "2", "3"}, Task::ordinal, 3, Binning::quantile, &found);
-  ASSERT_EQ(found.cuts.size(), 2U);
-  EXPECT_DOUBLE_EQ(found.cuts[0], 7.0 / 3);
-  EXPECT_DOUBLE_EQ(found.cuts[1], 11.0 / 3);
+  const Dataset data = train({"10", "1", "4", "2", "3"}, Task::ordinal, 3, Binning::quantile);
+  ASSERT_EQ(data.bins.cuts.size(), 2U);
+  EXPECT_DOUBLE_EQ(data.bins.cuts[0], 7.0 / 3);
+  EXPECT_DOUBLE_EQ(data.bins.cuts[1], 11.0 / 3);
   EXPECT_THAT(data.label, ElementsAre(2, 0, 2, 0, 1));
   EXPECT_THAT(data.class_names, ElementsAre("0", "1", "2"));
-  const Dataset wide = train({"10", "1", "4", "2", "3"}, Task::ordinal, 3, Binning::width, &found);
-  EXPECT_EQ(found.rule, Binning::width);
-  EXPECT_THAT(found.cuts, ElementsAre(4, 7));
+  const Dataset wide = train({"10", "1", "4", "2", "3"}, Task::ordinal, 3, Binning::width);
+  EXPECT_EQ(wide.bins.rule, Binning::width);
+  EXPECT_THAT(wide.bins.cuts, ElementsAre(4, 7));
   EXPECT_THAT(wide.label, ElementsAre(2, 0, 0, 0, 0));  // a cut point itself belongs below
   EXPECT_THAT(wide.class_names, ElementsAre("0", "1", "2"));
 }
@@ -113,8 +111,8 @@ TEST(Bins, RandomTargetsAgreeWithTheDefinition) {
     const int bins = *rc::gen::inRange(2, 12);
     std::vector<double> values(whole.begin(), whole.end());
     for (double& value : values) value *= 0.37;
-    OrdinalBins found;
-    const Dataset data = train(as_cells(values), Task::ordinal, bins, Binning::quantile, &found);
+    const Dataset data = train(as_cells(values), Task::ordinal, bins, Binning::quantile);
+    const OrdinalBins& found = data.bins;
     RC_ASSERT(found.cuts.size() == static_cast<std::size_t>(bins - 1));
     RC_ASSERT(std::is_sorted(found.cuts.begin(), found.cuts.end()));
     std::vector<double> sorted = values;
@@ -136,16 +134,14 @@ TEST(Bins, RandomTargetsAgreeWithTheDefinition) {
 
 TEST(Bins, ExtremeTargetsStayFinite) {
   for (const Binning rule : {Binning::quantile, Binning::width}) {
-    OrdinalBins found;
-    const Dataset data = train({"-1.7e308", "1.7e308", "0"}, Task::ordinal, 4, rule, &found);
-    for (const double cut : found.cuts) EXPECT_TRUE(std::isfinite(cut));
+    const Dataset data = train({"-1.7e308", "1.7e308", "0"}, Task::ordinal, 4, rule);
+    for (const double cut : data.bins.cuts) EXPECT_TRUE(std::isfinite(cut));
     EXPECT_THAT(data.label, ElementsAre(0, 3, 1));
   }
 }
 
 std::vector<int> counts(const std::string& file, int bins) {
-  const Dataset data = label_for_training(read_table(data_folder() + "/" + file, {}, true), Task::ordinal, bins,
-                                          Binning::quantile, nullptr);
+  const Dataset data = label_for_training(read_table(data_folder() + "/" + file, {}, true), Task::ordinal, bins);
   std::vector<int> count(data.class_names.size());
   for (const std::int32_t label : data.label) ++count[static_cast<std::size_t>(label)];
   return count;
@@ -173,8 +169,7 @@ TEST(RealData, ShapesAreThePublishedOnes) {
                                       {"letter.csv.gz", 15000, 16, 26},
                                       {"mfeat.csv.gz", 2000, 216, 10},
                                       {"trec_qc_train.libsvm.gz", 5452, 37203, 50}}) {
-    const Dataset data = label_for_training(read_table(data_folder() + "/" + file, {}, true), Task::multiclass, 0,
-                                            Binning::quantile, nullptr);
+    const Dataset data = label_for_training(read_table(data_folder() + "/" + file, {}, true), Task::multiclass);
     EXPECT_EQ(data.examples(), n) << file;
     EXPECT_EQ(cols(data.x), d) << file;
     EXPECT_EQ(data.class_names.size(), k) << file;
@@ -244,6 +239,8 @@ TEST(ClassWeights, FromAFile) {
   expect_says(says("a,1\nb,-2\nc,1\n"), {"line 2", "'-2'"});
   expect_says(says("a,1\nb,inf\nc,1\n"), {"line 2", "'inf'"});
   expect_says(says("a,1\nb,x\nc,1\n"), {"line 2", "'x'"});
+  expect_says(says("a,1\nb,2e30\nc,1\n"), {"line 2", "'2e30'", "1e+30"});
+  expect_says(says("a,1\nb,1e-31\nc,1\n"), {"line 2", "'1e-31'", "1e-30"});
   expect_says(says("a,1\na,2\nc,1\n"), {"line 2", "'a'", "second time"});
   expect_says(says("a,1,2\n"), {"line 1", "3 cells"});
   expect_says(refusal([&] { read_class_weights("no_such_file", data); }), {"no_such_file", "cannot be opened"});

@@ -11,12 +11,12 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 TEST(Libsvm, ReadsLabelsAndPairs) {
-  const RawTable table = read_text("# two examples\n+1 1:0.5 3:-2  # first\r\n-1\nword\t2:1e3 2147483648:4\n\n");
+  const RawTable table = read_text("# two examples\n+1 1:0.5 3:-2  # first\r\n-1\nword\t2:1e3 900000:4\n\n");
   const SparseMatrix& x = sparse(table);
   EXPECT_EQ(x.rows, 3U);
-  EXPECT_EQ(x.cols, 2147483648U);
+  EXPECT_EQ(x.cols, 900000U);
   EXPECT_THAT(x.row_start, ElementsAre(0, 2, 2, 4));
-  EXPECT_THAT(x.column, ElementsAre(0, 2, 1, 2147483647));
+  EXPECT_THAT(x.column, ElementsAre(0, 2, 1, 899999));
   EXPECT_THAT(x.value, ElementsAre(0.5, -2, 1000, 4));
   EXPECT_THAT(table.target, ElementsAre("+1", "-1", "word"));
   EXPECT_THAT(table.line, ElementsAre(2, 3, 4));
@@ -60,7 +60,21 @@ TEST(Libsvm, ModelSaysHowManyColumns) {
   model.d = 4;
   EXPECT_EQ(sparse(read_text("1 2:1\n", {}, true, &model)).cols, 4U);
   EXPECT_EQ(sparse(read_text("1 4:1\n", {}, true, &model)).cols, 4U);
-  expect_says(refusal_of("1 2:1\n1 5:1\n", {}, true, &model), {"line 2", "index 5", "4 features"});
+  expect_says(refusal_of("1 2:1\n1 5:1\n", {}, true, &model), {"line 2", "index 5", "4 features", "leave"});
+}
+
+TEST(Libsvm, AnIndexFarBeyondTheFileIsRefusedInTraining) {
+  expect_says(refusal_of("1 1:2\n2 200000000:1\n1 2:3\n"),
+              {"file: line 2", "index 200000000", "only 3 entries", "renumber"});
+  EXPECT_EQ(sparse(read_text("1 1:2\n2 1000000:1\n")).cols, 1000000U);  // below that no question is asked
+  std::string wide;                                                     // 2001 entries are enough for two million
+  for (int i = 0; i < 2000; ++i) wide += "1 7:1\n";
+  EXPECT_EQ(sparse(read_text(wide + "2 2000000:1\n")).cols, 2000000U);
+  expect_says(refusal_of(wide + "2 2003000:1\n"), {"line 2001", "index 2003000", "2001 entries"});
+  Model model;
+  model.d = 2147483648U;
+  EXPECT_THAT(sparse(read_text("1 2147483648:1\n", {}, true, &model)).column, ElementsAre(2147483647U));
+  EXPECT_EQ(sparse(read_text("1 200000000:1\n", {}, true, &model)).cols, model.d);
 }
 
 TEST(Libsvm, RandomTablesComeBackAsTheyWere) {

@@ -22,11 +22,6 @@ using test::CostFamily;
 using test::random_cost;
 using test::random_scores;
 
-double spread(const std::vector<double>& v) {
-  const auto [low, high] = std::minmax_element(v.begin(), v.end());
-  return *high - *low;
-}
-
 void expect_distribution(const std::vector<double>& p) {
   for (const double x : p) EXPECT_GE(x, 0);
   EXPECT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 1, 1e-14);
@@ -55,17 +50,16 @@ struct Player {
   // Solves at v from the current state and checks all that can be checked without another solver.
   Bounds solve(const std::vector<double>& v) {
     const Bounds bounds = game.solve(v, mu, nu, state, workspace);
-    unit = 1 + cost.largest() + spread(v);
+    unit = test::unit_of(cost, v);
     expect_distribution(mu);
     expect_distribution(nu);
     EXPECT_LE(bounds.lower, bounds.upper);
-    EXPECT_LE(bounds.upper - bounds.lower, 1e-9 * unit);
+    EXPECT_LE(bounds.upper - bounds.lower, 1e-9 * unit + 1e-15 * test::magnitude(v));
     const Bounds defined = bounds_by_definition(cost, v, mu, nu);
     // Values as large as the scores carry the rounding of the scores.
-    const double rounding =
-        1e-15 * *std::max_element(v.begin(), v.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
-    EXPECT_NEAR(bounds.lower, defined.lower, 1e-12 * unit + std::abs(rounding));
-    EXPECT_NEAR(bounds.upper, defined.upper, 1e-12 * unit + std::abs(rounding));
+    const double rounding = 1e-15 * test::magnitude(v);
+    EXPECT_NEAR(bounds.lower, defined.lower, 1e-12 * unit + rounding);
+    EXPECT_NEAR(bounds.upper, defined.upper, 1e-12 * unit + rounding);
     return bounds;
   }
 
@@ -230,6 +224,40 @@ TEST(MatrixGame, ScoresOfMinusInfinityExcludeAClass) {
   EXPECT_NEAR(bounds.lower, 0.5, 1e-15);
   EXPECT_NEAR(bounds.upper, 0.5, 1e-15);
   EXPECT_EQ(player.mu[1], 0);
+}
+
+// A warm start from a vertex: S = Y = {y} with a zero on the diagonal has an inverse like any other single basis.
+TEST(MatrixGame, AVertexIsABasisWhateverItsCost) {
+  for (const double shift : {0.0, 3.0, -1.0}) {
+    const CostMatrix cost = CostMatrix::from_values({shift, 1 + shift, 2 + shift, shift}, 2, "matrix", {}, "test");
+    GameBasis basis(2);
+    std::vector<std::uint8_t> state = {0, state_support | state_row};
+    ASSERT_TRUE(basis.read(state, state_support, state_row));
+    ASSERT_TRUE(basis.invert(cost)) << shift;
+    EXPECT_EQ(basis.level(), shift);
+    EXPECT_EQ(basis.mass(1), 1);
+    EXPECT_EQ(basis.inverse(0)[1], -1);
+    EXPECT_EQ(basis.inverse(1)[1], 0);
+  }
+}
+
+// Scores that are not numbers: the answer is still a pair of distributions, and the bounds say that nothing is known.
+TEST(MatrixGame, NoBoundComesFromScoresThatAreNoNumbers) {
+  std::mt19937_64 random(17);
+  const CostMatrix cost = random_cost(CostFamily::asymmetric, 5, 1.0, random);
+  Player player(cost);
+  for (const double bad : {std::nan(""), -std::nan(""), static_cast<double>(INFINITY)}) {
+    for (std::size_t where = 0; where < 5; ++where) {
+      std::vector<double> v = {0.1, -0.2, 0.3, 0.0, 0.2};
+      player.solve(v);  // leaves a warm start
+      v[where] = bad;
+      const Bounds bounds = player.game.solve(v, player.mu, player.nu, player.state, player.workspace);
+      EXPECT_EQ(bounds.lower, -INFINITY);
+      EXPECT_EQ(bounds.upper, INFINITY);
+      expect_distribution(player.mu);
+      expect_distribution(player.nu);
+    }
+  }
 }
 
 }  // namespace

@@ -97,11 +97,10 @@ struct Problem {
     for (std::size_t j = 0; j < u.size(); ++j) u[j] = old[j] + (static_cast<long double>(v[j]) + price[j]) / c;
     return linear(project(u), price);
   }
-  double unit() const {
-    double largest = 0;
-    for (const double x : v) largest = std::max(largest, std::abs(x));
-    return 1 + cost.largest() + largest + c;
-  }
+  // Errors of values and slopes are judged by the costs and the spread of the scores, and never by c: a slope that is
+  // off by e means a mu that is off by e / c.
+  double unit() const { return test::unit_of(cost, v); }
+  double rounding() const { return 1e-14 * test::magnitude(v); }
 };
 
 struct Stepper {
@@ -125,7 +124,8 @@ void expect_distribution(const Vector& p) {
 void expect_optimal(const Problem& problem, const Vector& mu, const Vector& nu) {
   expect_distribution(mu);
   expect_distribution(nu);
-  const double tolerance = 1e-9 * problem.unit();
+  // c (mu - old) carries the rounding of mu.
+  const double tolerance = 1e-9 * problem.unit() + problem.rounding() + 1e-15 * problem.c;
   const Vector price = problem.prices(nu), risk = risks(problem.cost, mu);
   Vector g(mu.size());
   for (std::size_t j = 0; j < g.size(); ++j) g[j] = problem.v[j] - problem.c * (mu[j] - problem.old[j]) + price[j];
@@ -156,8 +156,9 @@ TEST_P(MatrixProxFamily, SatisfiesTheOptimalityConditions) {
           SCOPED_TRACE(::testing::Message()
                        << "k " << k << " scale " << scale << " c " << relative << " style " << style);
           expect_optimal(problem, mu, stepper.nu);
-          EXPECT_GE(problem.objective(mu), problem.objective(problem.old) - 1e-14 * problem.unit());
-          EXPECT_NEAR(problem.dual(stepper.nu), problem.objective(mu), 1e-9 * problem.unit());
+          EXPECT_GE(problem.objective(mu),
+                    problem.objective(problem.old) - 1e-14 * problem.unit() - problem.rounding());
+          EXPECT_NEAR(problem.dual(stepper.nu), problem.objective(mu), 1e-9 * problem.unit() + problem.rounding());
         }
       }
     }
@@ -185,7 +186,7 @@ TEST_P(MatrixProxFamily, CappedVisitsNeverDescendAndGetThere) {
         expect_distribution(mu);
         expect_distribution(capped.nu);
         const double after = problem.objective(mu);
-        EXPECT_GE(after, before - 1e-13 * problem.unit());
+        EXPECT_GE(after, before - 1e-13 * problem.unit() - problem.rounding());
         before = after;
       }
       EXPECT_TRUE(optimal);
@@ -206,7 +207,8 @@ TEST_P(MatrixProxFamily, RepeatedStepsReachTheValueOfTheGame) {
       // The curvature shrinks because the gain along nearly equal classes is small: it takes long steps to collect it.
       for (double c = 0.1 * typical; c > 1e-10 * typical; c *= 0.9) stepper.step(v, c, mu, 8);
       const Problem still{cost, v, 0.0, mu};
-      EXPECT_NEAR(still.objective(mu), test::clp_game_value(cost, v), 1e-9 * still.unit()) << "k " << k;
+      EXPECT_NEAR(still.objective(mu), test::clp_game_value(cost, v), 1e-9 * still.unit() + still.rounding())
+          << "k " << k;
     }
   }
 }

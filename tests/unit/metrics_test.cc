@@ -118,6 +118,7 @@ TEST(Metrics, UnseenLabelsAreAlwaysErrors) {
   EXPECT_DOUBLE_EQ(metrics.at("within_one"), 3.0 / 4);
   EXPECT_LT(metrics.at("qwk"), 1);
   EXPECT_EQ(result.n, 4U);
+  EXPECT_EQ(result.unseen, 1U);
   EXPECT_EQ(result.confusion, (std::vector<std::uint64_t>{1, 0, 0, 0, 1, 0, 0, 0, 1}));
 
   const Labels none(3, unknown_label);

@@ -27,7 +27,9 @@ using testing::ThrowsMessage;
 
 const std::string name = "some/model.m4n";
 
-std::vector<Model> samples() { return {test::sample_linear(), test::sample_sparse(), test::sample_smallest()}; }
+std::vector<Model> samples() {
+  return {test::sample_linear(), test::sample_sparse(), test::sample_mapped(), test::sample_smallest()};
+}
 
 // True if the bytes give a model, false if they are refused with an Error that names the file; all else fails.
 bool gives_model(std::string_view bytes) {

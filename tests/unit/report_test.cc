@@ -32,6 +32,7 @@ TrainReport sample_report() {
   report.loss = "absolute";
   report.features = "linear";
   report.solver = "prox";
+  report.decode = "expected";
   report.n = 100;
   report.d = 7;
   report.k = 3;
@@ -78,6 +79,7 @@ TEST(JsonReport, TrainHasTheAgreedKeysAndExactValues) {
                          {"oracle_calls", 1200},
                          {"model", "out/a \"b\".m4n"},
                          {"solver", "prox"},
+                         {"decode", "expected"},
                          {"smoothing", 0.25},
                          {"seed", 18446744073709551615ULL},
                          {"interrupted", false}};
@@ -99,7 +101,7 @@ TEST(JsonReport, InfoHasWhatTrainPrintedButTimesAndPaths) {
   const json object = parsed(info_json(model));
   const json train = parsed(train_json(sample_report(), "x"));
   for (const auto& [key, value] : train.items()) {
-    const bool left_out = key == "seconds" || key == "seconds_total" || key == "model" || key == "interrupted";
+    const bool left_out = key == "seconds" || key == "seconds_total" || key == "model";
     EXPECT_NE(object.contains(key), left_out) << key;
   }
   EXPECT_EQ(object["task"], "ordinal");
@@ -122,10 +124,11 @@ TEST(JsonReport, InfoHasWhatTrainPrintedButTimesAndPaths) {
 }
 
 TEST(JsonReport, EvalHasMetricsAndConfusion) {
-  const Evaluation evaluation{5, 0.1, {{"error", 0.2}, {"qwk", -inf}}, {3, 0, 1, 1}};
+  const Evaluation evaluation{5, 0.1, {{"error", 0.2}, {"qwk", -inf}}, {3, 0, 1, 0}, 1};
   const json expected = {{"n", 5},
+                         {"unseen", 1},
                          {"loss", 0.1},
-                         {"metrics", {{"error", 0.2}, {"qwk", nullptr}, {"confusion", {{3, 0}, {1, 1}}}}},
+                         {"metrics", {{"error", 0.2}, {"qwk", nullptr}, {"confusion", {{3, 0}, {1, 0}}}}},
                          {"classes", {"no", "yes"}}};
   EXPECT_EQ(parsed(eval_json(evaluation, {"no", "yes"})), expected);
 }
@@ -133,7 +136,7 @@ TEST(JsonReport, EvalHasMetricsAndConfusion) {
 TEST(TextReport, EvalIsAnAlignedTable) {
   Model model = test::sample_smallest();
   model.classes = {"no", "certainly"};
-  const Evaluation evaluation{5, 0.125, {{"error", 0.2}, {"macro_f1", 1.0 / 3}}, {3000, 0, 1, 1}};
+  const Evaluation evaluation{5, 0.125, {{"error", 0.2}, {"macro_f1", 1.0 / 3}}, {3000, 0, 1, 1}, 0};
   EXPECT_EQ(eval_text(evaluation, model),
             "examples         5\n"
             "loss (zero-one)  0.125\n"
@@ -145,19 +148,57 @@ TEST(TextReport, EvalIsAnAlignedTable) {
             "certainly            1          1\n");
 }
 
+TEST(TextReport, EvalSaysHowManyLabelsAreUnseen) {
+  const Model model = test::sample_smallest();
+  EXPECT_THAT(eval_text({150, 0.5, {}, {20, 10, 10, 10}, 100}, model),
+              HasSubstr("100 of the 150 examples with labels unseen in training: they are not in the table\n"));
+  EXPECT_THAT(eval_text({50, 0.5, {}, {20, 10, 10, 10}, 0}, model), Not(HasSubstr("unseen")));
+}
+
+TEST(TextReport, OneIsSingular) {
+  TrainReport report = sample_report();
+  report.n = report.d = report.oracle_calls = 1;
+  report.epochs = 1;
+  EXPECT_THAT(train_text(report), HasSubstr("1 example, 1 feature (linear), 3 classes\n"));
+  EXPECT_THAT(train_text(report), HasSubstr("1 epoch, 1 oracle call, "));
+}
+
+TEST(Info, MappedFeaturesShowKindGammaAndPoints) {
+  const Model model = test::sample_mapped();
+  EXPECT_THAT(info_text(model), HasSubstr("features        rbf, gamma 0.25, 2 points, with bias"));
+  const json object = parsed(info_json(model));
+  EXPECT_EQ(object["features"], "rbf");
+  EXPECT_EQ(object["gamma"], 0.25);
+  EXPECT_EQ(object["points"], 2);
+  EXPECT_FALSE(object.contains("degree"));
+  EXPECT_FALSE(parsed(info_json(test::sample_linear())).contains("gamma"));
+}
+
+TEST(Info, SaysWhetherTrainingWasInterruptedAndWhatItsColumnsWere) {
+  EXPECT_THAT(info_text(test::sample_linear()), HasSubstr("interrupted"));
+  EXPECT_THAT(info_text(test::sample_smallest()), Not(HasSubstr("interrupted")));
+  const json object = parsed(info_json(test::sample_linear()));
+  EXPECT_EQ(object["interrupted"], true);
+  EXPECT_EQ(object["target_column"], "grade");
+  EXPECT_EQ(object["weights_column"], "w");
+  EXPECT_EQ(object["id_column"], "name");
+  EXPECT_TRUE(parsed(info_json(test::sample_smallest()))["id_column"].is_null());
+}
+
 TEST(TextReport, ManyClassesHaveNoConfusionMatrix) {
   for (const std::size_t k : {30U, 31U}) {
     Model model = test::sample_smallest();
     model.classes.assign(k, "c");
-    const Evaluation evaluation{1, 0, {}, std::vector<std::uint64_t>(k * k)};
+    const Evaluation evaluation{1, 0, {}, std::vector<std::uint64_t>(k * k), 0};
     EXPECT_EQ(eval_text(evaluation, model).find("predicted") != std::string::npos, k == 30);
+    EXPECT_EQ(eval_text(evaluation, model).find("--json") != std::string::npos, k == 31);
   }
 }
 
 TEST(TextReport, TrainAndInfoSayTheEssentials) {
   TrainReport report = sample_report();
   EXPECT_THAT(train_text(report), HasSubstr("relative gap  0.25 (converged); the optimum lies in [0.375, 0.5]\n"));
-  EXPECT_THAT(train_text(report), HasSubstr("surrogate     m4n, smoothing 0.25\n"));
+  EXPECT_THAT(train_text(report), HasSubstr("surrogate     m4n, smoothing 0.25, decoded by expected\n"));
   EXPECT_THAT(train_text(report), Not(HasSubstr("interrupted")));
   report.interrupted = true;
   report.certificate.converged = false;

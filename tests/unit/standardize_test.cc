@@ -45,6 +45,20 @@ TEST(Standardize, SparseColumnsAreScaledOnly) {
   EXPECT_EQ(std::get<SparseMatrix>(sparse).value.size(), entries);
 }
 
+TEST(Standardize, ConstantSparseColumnsAreLeftAlone) {
+  SparseMatrix x{300, 2, {0}, {}, {}};
+  for (std::size_t i = 0; i < 300; ++i) {
+    x.column.insert(x.column.end(), {0, 1});
+    x.value.insert(x.value.end(), {0.1, static_cast<double>(i % 7)});
+    x.row_start.push_back(x.column.size());
+  }
+  EXPECT_EQ(fit_standardizer(x.view(), {}).inverse_scale[0], 1);
+  EXPECT_NEAR(fit_standardizer(x.view(), {}).inverse_scale[1], 0.5, 0.01);
+  // A spread too small to divide by counts as none.
+  const DenseMatrix tiny{2, 1, {1e-320, -1e-320}};
+  EXPECT_EQ(fit_standardizer(tiny.view(), {}).inverse_scale[0], 1);
+}
+
 TEST(Standardize, OneRowIsTreatedAsInTraining) {
   Rng rng(3);
   Dataset data = test::random_dataset(rng, 20, 3, 2);

@@ -31,8 +31,7 @@ int main(int argc, char** argv) {
   const std::string folder = argv[1], csv = folder + "/example.csv", file = folder + "/example.m4n";
   write_example(csv);
 
-  m4n::Dataset data = m4n::label_for_training(m4n::read_table(csv, {}, true), m4n::Task::multiclass, 0,
-                                              m4n::Binning::quantile, nullptr);
+  m4n::Dataset data = m4n::label_for_training(m4n::read_table(csv, {}, true), m4n::Task::multiclass);
   const m4n::Dataset seen = data;
   m4n::TrainOptions options;
   options.task = m4n::Task::multiclass;
