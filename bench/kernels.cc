@@ -45,7 +45,7 @@ void dense_update(benchmark::State& state) {
   const auto x = normal_vector(d, 2);
   AlignedVector<double> w(d * kernels::padded(k)), step(kernels::padded(k), 1e-9);
   for ([[maybe_unused]] auto _ : state) {
-    kernels::dense_update(x, step, w.data());
+    kernels::dense_update(x, step, 1.0, w.data(), nullptr);
     benchmark::ClobberMemory();
   }
   count_flops(state, d, step.size());

@@ -15,7 +15,8 @@ Certificate judged(Certificate certificate, double tol) {
 }
 
 void CertificateSchedule::seen(double visits, double relative_gap) {
-  // The gap falls like exp(-rate * visits), roughly; aim a little past the visit at which it reaches tol.
+  // The gap falls like exp(-rate * visits), roughly; looking a little early costs
+  // less than passing the mark.
   const double fallen = std::log(std::max(last_gap_, 1e-300)) - std::log(std::max(relative_gap, 1e-300));
   const double missing = std::log(std::max(relative_gap, 1e-300)) - std::log(std::max(tol_, 1e-300));
   const double least = std::max(2 * n_, 0.1 * visits), most = std::max(4 * n_, visits);
