@@ -1,8 +1,5 @@
-// The loops of kernels.h, compiled once for every vector width.
+// Scores, updates and distances of kernels.h, compiled once for every vector width.
 #include "core/kernels.h"
-
-#include <algorithm>
-#include <cmath>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels.cc"
@@ -179,159 +176,10 @@ void Decay(std::span<double> v, double rate) {
   }
 }
 
-HWY_INLINE double largest(std::span<const double> u) {
-  V top = hn::Load(d, u.data());
-  for (std::size_t a = lanes; a < u.size(); a += lanes) top = hn::Max(top, hn::Load(d, u.data() + a));
-  return hn::GetLane(hn::MaxOfLanes(d, top));
-}
-
-// Michelot's iteration: t rises from max u - mass to tau, each time the mean of what still stands above it. Sums are
-// of u - max u, so that huge scores lose nothing.
-double Threshold(std::span<const double> u, double mass) {
-  const double top = largest(u);
-  const V shift = hn::Set(d, top);
-  double t = -mass, last_count = 1e300;
-  for (;;) {
-    const V tv = hn::Set(d, t);
-    V sum = hn::Zero(d), count = hn::Zero(d);
-    for (std::size_t a = 0; a < u.size(); a += lanes) {
-      const V x = hn::Sub(hn::Load(d, u.data() + a), shift);
-      const auto above = hn::Gt(x, tv);
-      sum = hn::Add(sum, hn::IfThenElseZero(above, x));
-      count = hn::Add(count, hn::IfThenElseZero(above, hn::Set(d, 1.0)));
-    }
-    const double n = hn::GetLane(hn::SumOfLanes(d, count));
-    if (n >= last_count || n == 0) return top + t;  // exactly, t only rises; rounding must not make it swing
-    last_count = n;
-    t = (hn::GetLane(hn::SumOfLanes(d, sum)) - mass) / n;
-  }
-}
-
-// The same from a guess: (sum of u over any set of entries - mass) / (their number) is never above tau, so after the
-// first round t only rises. Entries are taken relative to the guess. A good guess, like that of the last support, saves
-// rounds.
-double ThresholdNear(std::span<const double> u, double mass, double guess) {
-  const V shift = hn::Set(d, guess);
-  double t = 0, last_count = 0;
-  for (int round = 0;; ++round) {
-    const V tv = hn::Set(d, t);
-    V sum = hn::Zero(d), count = hn::Zero(d);
-    for (std::size_t a = 0; a < u.size(); a += lanes) {
-      const V x = hn::Sub(hn::Load(d, u.data() + a), shift);
-      const auto above = hn::Gt(x, tv);
-      sum = hn::Add(sum, hn::IfThenElseZero(above, x));
-      count = hn::Add(count, hn::IfThenElseZero(above, hn::Set(d, 1.0)));
-    }
-    const double n = hn::GetLane(hn::SumOfLanes(d, count));
-    if (n == 0) return Threshold(u, mass);  // a guess above all entries
-    if (n == last_count || (round > 1 && n > last_count)) return guess + t;
-    last_count = n;
-    t = (hn::GetLane(hn::SumOfLanes(d, sum)) - mass) / n;
-  }
-}
-
-// mu = (u - tau)_+, scaled to sum to 1.
-HWY_INLINE void cut_at(double threshold, std::span<const double> u, std::span<double> mu) {
-  const V tau = hn::Set(d, threshold);
-  V sum = hn::Zero(d);
-  for (std::size_t a = 0; a < u.size(); a += lanes) {
-    const V part = hn::Max(hn::Sub(hn::Load(d, u.data() + a), tau), hn::Zero(d));
-    sum = hn::Add(sum, part);
-    hn::Store(part, d, mu.data() + a);
-  }
-  // The threshold carries the rounding of u, which may be large; the simplex wants sum mu = 1 to the last digit. Where
-  // rounding has swallowed all of it, only the largest entry can matter.
-  const double total = hn::GetLane(hn::SumOfLanes(d, sum));
-  if (!(total > 0)) {
-    std::fill(mu.begin(), mu.end(), 0.0);
-    mu[static_cast<std::size_t>(std::max_element(u.begin(), u.end()) - u.begin())] = 1;
-    return;
-  }
-  const V scale = hn::Set(d, 1 / total);
-  for (std::size_t a = 0; a < u.size(); a += lanes)
-    hn::Store(hn::Mul(hn::Load(d, mu.data() + a), scale), d, mu.data() + a);
-}
-
-void ProjectSimplex(std::span<const double> u, std::span<double> mu) { cut_at(Threshold(u, 1), u, mu); }
-
-void ProxLinear(std::span<const double> v, std::span<const double> cost, double step, std::span<double> mu,
-                std::span<double> u) {
-  const V scale = hn::Set(d, step);
-  V sum = hn::Zero(d), count = hn::Zero(d);  // of u over the support of mu
-  for (std::size_t a = 0; a < v.size(); a += lanes) {
-    const V slope = hn::Add(hn::Load(d, v.data() + a), hn::Load(d, cost.data() + a));
-    const V old = hn::Load(d, mu.data() + a);
-    const V moved = hn::MulAdd(slope, scale, old);
-    const auto support = hn::Gt(old, hn::Zero(d));
-    sum = hn::Add(sum, hn::IfThenElseZero(support, moved));
-    count = hn::Add(count, hn::IfThenElseZero(support, hn::Set(d, 1.0)));
-    hn::Store(moved, d, u.data() + a);
-  }
-  const double guess = (hn::GetLane(hn::SumOfLanes(d, sum)) - 1) / hn::GetLane(hn::SumOfLanes(d, count));
-  cut_at(ThresholdNear(u, 1, guess), u, mu);
-}
-
 void ShiftTowards(std::span<const double> v, double step, std::span<const double> mu, std::span<double> u) {
   const V scale = hn::Set(d, step);
   for (std::size_t a = 0; a < v.size(); a += lanes)
     hn::Store(hn::MulAdd(hn::Load(d, v.data() + a), scale, hn::Load(d, mu.data() + a)), d, u.data() + a);
-}
-
-void ProxMax(std::span<double> u, double c, std::span<double> mu) {
-  const V cap = hn::Set(d, Threshold(u, 1 / c));
-  for (std::size_t a = 0; a < u.size(); a += lanes) hn::Store(hn::Min(hn::Load(d, u.data() + a), cap), d, u.data() + a);
-  ProjectSimplex(u, mu);
-}
-
-double Softmax(std::span<const double> v, std::span<double> mu) {
-  const double top = largest(v);
-  const V shift = hn::Set(d, top), floor = hn::Set(d, -745.0);
-  V sum = hn::Zero(d);
-  for (std::size_t a = 0; a < v.size(); a += lanes) {
-    const V x = hn::Sub(hn::Load(d, v.data() + a), shift);
-    const V e = hn::IfThenElseZero(hn::Gt(x, floor), hn::Exp(d, hn::Max(x, floor)));
-    sum = hn::Add(sum, e);
-    hn::Store(e, d, mu.data() + a);
-  }
-  const double total = hn::GetLane(hn::SumOfLanes(d, sum));
-  const V scale = hn::Set(d, 1 / total);
-  for (std::size_t a = 0; a < v.size(); a += lanes)
-    hn::Store(hn::Mul(hn::Load(d, mu.data() + a), scale), d, mu.data() + a);
-  return top + std::log(total);
-}
-
-// log that treats 0 as the smallest normal number: callers multiply it by 0.
-HWY_INLINE V safe_log(V x) { return hn::Log(d, hn::Max(x, hn::Set(d, 2.3e-308))); }
-
-double Entropy(std::span<const double> mu) {
-  V sum = hn::Zero(d);
-  for (std::size_t a = 0; a < mu.size(); a += lanes) {
-    const V m = hn::Load(d, mu.data() + a);
-    sum = hn::NegMulAdd(m, safe_log(m), sum);
-  }
-  return hn::GetLane(hn::SumOfLanes(d, sum));
-}
-
-Slope EntropySlope(std::span<const double> mu, std::span<const double> delta, double t) {
-  const V step = hn::Set(d, t), tiny = hn::Set(d, 2.3e-308);
-  V first = hn::Zero(d), second = hn::Zero(d);
-  for (std::size_t a = 0; a < mu.size(); a += lanes) {
-    const V dl = hn::Load(d, delta.data() + a);
-    const V m = hn::Max(hn::MulAdd(step, dl, hn::Load(d, mu.data() + a)), tiny);
-    first = hn::NegMulAdd(dl, hn::Log(d, m), first);
-    second = hn::Sub(second, hn::Div(hn::Mul(dl, dl), m));
-  }
-  return {hn::GetLane(hn::SumOfLanes(d, first)), hn::GetLane(hn::SumOfLanes(d, second))};
-}
-
-double Difference(std::span<const double> now, std::span<const double> old, std::span<double> step) {
-  V top = hn::Zero(d);
-  for (std::size_t a = 0; a < now.size(); a += lanes) {
-    const V diff = hn::Sub(hn::Load(d, now.data() + a), hn::Load(d, old.data() + a));
-    top = hn::Max(top, hn::Abs(diff));
-    hn::Store(diff, d, step.data() + a);
-  }
-  return hn::GetLane(hn::MaxOfLanes(d, top));
 }
 
 }  // namespace m4n::kernels::HWY_NAMESPACE
@@ -347,15 +195,7 @@ HWY_EXPORT(SparseUpdate);
 HWY_EXPORT(Dot);
 HWY_EXPORT(L1Distances);
 HWY_EXPORT(Decay);
-HWY_EXPORT(Threshold);
-HWY_EXPORT(ProjectSimplex);
-HWY_EXPORT(ProxLinear);
 HWY_EXPORT(ShiftTowards);
-HWY_EXPORT(ProxMax);
-HWY_EXPORT(Softmax);
-HWY_EXPORT(Entropy);
-HWY_EXPORT(EntropySlope);
-HWY_EXPORT(Difference);
 
 void dense_scores(std::span<const double> x, const double* w, const double* bias, std::span<double> v) {
   HWY_DYNAMIC_DISPATCH(DenseScores)(x, w, bias, v);
@@ -376,26 +216,11 @@ void l1_distances(std::span<const double> x, const double* w, std::span<double> 
   HWY_DYNAMIC_DISPATCH(L1Distances)(x, w, v);
 }
 void decay(std::span<double> v, double rate) { HWY_DYNAMIC_DISPATCH(Decay)(v, rate); }
-double threshold(std::span<const double> u, double mass) { return HWY_DYNAMIC_DISPATCH(Threshold)(u, mass); }
-void project_simplex(std::span<const double> u, std::span<double> mu) { HWY_DYNAMIC_DISPATCH(ProjectSimplex)(u, mu); }
-void prox_linear(std::span<const double> v, std::span<const double> cost, double step, std::span<double> mu,
-                 std::span<double> u) {
-  HWY_DYNAMIC_DISPATCH(ProxLinear)(v, cost, step, mu, u);
-}
 void shift_towards(std::span<const double> v, double step, std::span<const double> mu, std::span<double> u) {
   HWY_DYNAMIC_DISPATCH(ShiftTowards)(v, step, mu, u);
 }
 void prefetch(std::span<const double> values) {
   for (std::size_t j = 0; j < values.size(); j += lane_block) hwy::Prefetch(values.data() + j);
-}
-void prox_max(std::span<double> u, double c, std::span<double> mu) { HWY_DYNAMIC_DISPATCH(ProxMax)(u, c, mu); }
-double softmax(std::span<const double> v, std::span<double> mu) { return HWY_DYNAMIC_DISPATCH(Softmax)(v, mu); }
-double entropy(std::span<const double> mu) { return HWY_DYNAMIC_DISPATCH(Entropy)(mu); }
-Slope entropy_slope(std::span<const double> mu, std::span<const double> delta, double t) {
-  return HWY_DYNAMIC_DISPATCH(EntropySlope)(mu, delta, t);
-}
-double difference(std::span<const double> now, std::span<const double> old, std::span<double> step) {
-  return HWY_DYNAMIC_DISPATCH(Difference)(now, old, step);
 }
 
 }  // namespace m4n::kernels
