@@ -1,6 +1,8 @@
 // Whole fits, against the paper's own way in the same binary (M4N) and against L-BFGS (CRF). One thread; cold starts.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "support.h"
 
 namespace m4n::bench {
@@ -75,7 +77,7 @@ Json m4n_rows(const Settings& settings) {
 
   // The whole path of the paper's protocol, beside its 50 passes at one lambda.
   std::vector<double> lambdas;
-  for (double lambda = 0.5; lambda >= smallest; lambda /= 2) lambdas.push_back(lambda);
+  for (int power = -1; power >= -10; --power) lambdas.push_back(std::ldexp(1.0, power));
   const TrainOptions options = options_of(prox, SurrogateKind::m4n, limit);
   Timed cold;
   for (const double lambda : lambdas) {

@@ -97,50 +97,32 @@ void SparseScores(std::span<const std::uint32_t> column, std::span<const double>
   }
 }
 
-// Steps change few classes: only the vectors of `delta` that hold one are read and written.
-class ActiveVectors {
- public:
-  explicit ActiveVectors(std::span<const double> delta) : delta_(delta.data()) {
-    for (std::size_t a = 0; a < delta.size(); a += lanes) {
-      const V step = hn::Load(d, delta_ + a);
-      if (hn::AllTrue(d, hn::Eq(step, hn::Zero(d)))) continue;
-      if (count_ == most) {
-        every_ = delta.size();
-        return;
-      }
-      offset_[count_++] = a;
-    }
-  }
-  HWY_INLINE void add(double x, double* HWY_RESTRICT row) const {
-    const V xv = hn::Set(d, x);
-    if (every_ > 0) {
-      for (std::size_t a = 0; a < every_; a += lanes) add_at(xv, row, a);
-      return;
-    }
-    for (std::size_t p = 0; p < count_; ++p) add_at(xv, row, offset_[p]);
-  }
-
- private:
-  static constexpr std::size_t most = 32;
-  HWY_INLINE void add_at(V x, double* HWY_RESTRICT row, std::size_t a) const {
-    hn::Store(hn::MulAdd(x, hn::Load(d, delta_ + a), hn::Load(d, row + a)), d, row + a);
-  }
-  const double* delta_;
-  std::size_t count_ = 0, every_ = 0, offset_[most];
-};
-
+// Steps change few classes: vectors of `delta` without one are left out, the others stay in a register while they are
+// added to all rows.
 void DenseUpdate(std::span<const double> x, std::span<const double> delta, double scale, double* w, double* bias) {
-  const ActiveVectors step(delta);
-  for (std::size_t j = 0; j < x.size(); ++j)
-    if (x[j] != 0) step.add(scale * x[j], w + j * delta.size());
-  if (bias != nullptr) step.add(scale, bias);
+  const std::size_t kp = delta.size();
+  for (std::size_t a = 0; a < kp; a += lanes) {
+    const V step = hn::Mul(hn::Set(d, scale), hn::Load(d, delta.data() + a));
+    if (hn::AllTrue(d, hn::Eq(step, hn::Zero(d)))) continue;
+    double* place = w + a;
+    for (std::size_t j = 0; j < x.size(); ++j, place += kp)
+      hn::Store(hn::MulAdd(hn::Set(d, x[j]), step, hn::Load(d, place)), d, place);
+    if (bias != nullptr) hn::Store(hn::Add(step, hn::Load(d, bias + a)), d, bias + a);
+  }
 }
 
 void SparseUpdate(std::span<const std::uint32_t> column, std::span<const double> value, std::span<const double> delta,
                   double scale, double* w, double* bias) {
-  const ActiveVectors step(delta);
-  for (std::size_t e = 0; e < column.size(); ++e) step.add(scale * value[e], w + std::size_t{column[e]} * delta.size());
-  if (bias != nullptr) step.add(scale, bias);
+  const std::size_t kp = delta.size();
+  for (std::size_t a = 0; a < kp; a += lanes) {
+    const V step = hn::Mul(hn::Set(d, scale), hn::Load(d, delta.data() + a));
+    if (hn::AllTrue(d, hn::Eq(step, hn::Zero(d)))) continue;
+    for (std::size_t e = 0; e < column.size(); ++e) {
+      double* place = w + std::size_t{column[e]} * kp + a;
+      hn::Store(hn::MulAdd(hn::Set(d, value[e]), step, hn::Load(d, place)), d, place);
+    }
+    if (bias != nullptr) hn::Store(hn::Add(step, hn::Load(d, bias + a)), d, bias + a);
+  }
 }
 
 double Dot(std::span<const double> a, std::span<const double> b) {
