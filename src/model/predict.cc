@@ -20,9 +20,9 @@ constexpr std::size_t chunk = 512;  // rows a thread takes at a time
 struct PaddedWeights {
   std::size_t stride;
   AlignedVector<double> w;
-  const double* bias;
+  const double* bias = nullptr;
   explicit PaddedWeights(const Model& model)
-      : stride(kernels::padded(model.k())), w((model.width() + (model.bias ? 1 : 0)) * stride, 0.0), bias(nullptr) {
+      : stride(kernels::padded(model.k())), w((model.width() + (model.bias ? 1 : 0)) * stride, 0.0) {
     for (std::size_t row = 0; row * stride < w.size(); ++row)
       for (std::size_t j = 0; j < model.k(); ++j) w[row * stride + j] = model.weights[row * model.k() + j];
     if (model.bias) bias = w.data() + model.width() * stride;
@@ -67,26 +67,27 @@ class RowScorer {
 
 }  // namespace
 
-std::vector<double> Model::scores(const FeaturesView& features, const Context& context) const {
+std::vector<double> Model::scores(const FeaturesView& x, const Context& context) const {
   std::optional<MapEvaluator> mapped;
   if (map.kind != FeatureKind::linear) mapped.emplace(map);
   return std::visit(
-      [&](const auto& x) {
-        if (x.cols != d) throw Error(fmt::format("the data have {} features, the model was trained on {}", x.cols, d));
+      [&](const auto& data) {
+        if (data.cols != d)
+          throw Error(fmt::format("the data have {} features, the model was trained on {}", data.cols, d));
         const PaddedWeights padded(*this);
-        std::vector<double> out(x.rows * k());
-        parallel_chunks(x.rows, chunk, context.threads,
+        std::vector<double> out(data.rows * k());
+        parallel_chunks(data.rows, chunk, context.threads,
                         [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
                           RowScorer scorer(*this, padded, mapped ? &*mapped : nullptr);
                           AlignedVector<double> v(padded.stride);
                           for (std::size_t i = first; i < last; ++i) {
-                            scorer.score(x.row(i), v);
+                            scorer.score(data.row(i), v);
                             std::copy_n(v.begin(), k(), out.begin() + static_cast<std::ptrdiff_t>(i * k()));
                           }
                         });
         return out;
       },
-      features);
+      x);
 }
 
 std::vector<std::int32_t> Model::decode_scores(std::span<const double> scores, const Context& context) const {

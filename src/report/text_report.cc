@@ -69,7 +69,7 @@ std::string confusion_text(const Evaluation& evaluation, const std::vector<std::
 // "rbf, gamma 0.05, 312 points" where there is a feature map.
 std::string features_text(const Model& model) {
   const FeatureMap& map = model.map;
-  const std::string kind = to_string(map.kind);
+  std::string kind = to_string(map.kind);
   if (map.kind == FeatureKind::linear) return kind;
   const std::string degree = map.kernel.kind == KernelKind::poly ? fmt::format(", degree {}", map.kernel.degree) : "";
   return fmt::format("{}, gamma {}{}, {}", kind, rounded(map.kernel.gamma), degree, counted(map.points.rows, "point"));
