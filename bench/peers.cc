@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <linear.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -106,6 +107,43 @@ class Liblinear {
   problem problem_{};
 };
 
+// One solve until a certificate says that P is good enough.
+struct Ours {
+  double seconds = std::numeric_limits<double>::infinity(), primal = 0, visits = 0;  // visits: a multiple of n
+  int passes = 0, certificates = 0;
+  double slowest_seed = 0, fastest_seed = 0;
+};
+
+// The order of visits is random, and so is the certificate that happens to see P good enough: the median over seeds,
+// for each of which the fastest of a few repeats counts.
+Ours time_ours(const Prepared& set, const CostMatrix& cost, TrainOptions options, double enough, bool quick) {
+  options.tol = suboptimality;
+  std::vector<Ours> runs;
+  for (std::uint64_t seed = 0; seed < (quick ? 1 : 5); ++seed) {
+    options.seed = seed;
+    Ours best;
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      Ours now;
+      const Timed run = solve(set, cost, lambda, options, [&](double seconds, const Progress& progress) {
+        now.seconds = seconds;
+        now.passes = progress.epoch;
+        ++now.certificates;
+        return progress.primal <= enough;
+      });
+      now.primal = primal(set, run.last().weights);
+      now.visits = static_cast<double>(run.last().result.oracle_calls) / static_cast<double>(set.n());
+      if (now.seconds < best.seconds) best = now;
+      if (quick || now.seconds > 1) break;
+    }
+    runs.push_back(best);
+  }
+  std::sort(runs.begin(), runs.end(), [](const Ours& a, const Ours& b) { return a.seconds < b.seconds; });
+  Ours median = runs[runs.size() / 2];
+  median.fastest_seed = runs.front().seconds;
+  median.slowest_seed = runs.back().seconds;
+  return median;
+}
+
 Json compare(const Prepared& set, const Settings& settings) {
   const CostMatrix cost = CostMatrix::named("zero-one", set.k());
   TrainOptions options;
@@ -118,27 +156,7 @@ Json compare(const Prepared& set, const Settings& settings) {
   fmt::print(stderr, "{}: P* = {:.9g}, relative gap {:.1g}, {:.2f} s\n", set.name, best,
              reference.last().result.certificate.relative_gap(), reference.seconds);
 
-  options.tol = suboptimality;
-  double ours = std::numeric_limits<double>::infinity(), ours_primal = 0, visits = 0;
-  int passes = 0, certificates = 0;
-  const double budget = settings.quick ? 0 : 1;
-  double spent = 0;
-  for (int repeat = 0; repeat < 3 || (spent < budget && repeat < 50); ++repeat) {
-    double reached = 0;
-    certificates = 0;
-    const Timed run = solve(set, cost, lambda, options, [&](double seconds, const Progress& progress) {
-      reached = seconds;
-      passes = progress.epoch;
-      ++certificates;
-      return progress.primal <= enough;
-    });
-    spent += run.seconds;
-    ours = std::min(ours, reached);
-    ours_primal = primal(set, run.last().weights);
-    visits = static_cast<double>(run.last().result.oracle_calls) / static_cast<double>(set.n());
-    if (settings.quick) break;
-  }
-
+  const Ours ours = time_ours(set, cost, options, enough, settings.quick);
   const Liblinear peer(set);
   Liblinear::Run theirs{};
   double eps = 0;
@@ -151,32 +169,31 @@ Json compare(const Prepared& set, const Settings& settings) {
       good = theirs.primal <= enough;
     }
   }
-  spent = 0;
-  for (int repeat = 1; !settings.quick && (repeat < 3 || (spent < budget && repeat < 50)); ++repeat) {
-    const double again = peer.train(eps).seconds;
-    spent += again;
-    theirs.seconds = std::min(theirs.seconds, again);
-  }
+  for (int repeat = 1; repeat < (settings.quick ? 1 : 5); ++repeat)
+    theirs.seconds = std::min(theirs.seconds, peer.train(eps).seconds);
   fmt::print(stderr,
-             "  m4n {:.4f} s, {} passes with {:.1f} n visits, {} certificates (P/P* - 1 = {:.1e})\n"
+             "  m4n {:.4f} s ({:.4f} to {:.4f} by seed), {:.1f} n visits, {} certificates (P/P* - 1 = {:.1e})\n"
              "  LIBLINEAR eps {:g} {:.4f} s, {} passes ({:.1e}): {:.2f}x\n",
-             ours, passes, visits, certificates, ours_primal / best - 1, eps, theirs.seconds, theirs.passes,
-             theirs.primal / best - 1, theirs.seconds / ours);
+             ours.seconds, ours.fastest_seed, ours.slowest_seed, ours.visits, ours.certificates, ours.primal / best - 1,
+             eps, theirs.seconds, theirs.passes, theirs.primal / best - 1, theirs.seconds / ours.seconds);
   return {{"set", set.name},
           {"n", set.n()},
           {"d", cols(set.data.x)},
           {"k", set.k()},
           {"optimum", best},
-          {"m4n_seconds", ours},
-          {"m4n_passes", passes},
-          {"m4n_visits_per_example", visits},
-          {"m4n_suboptimality", ours_primal / best - 1},
+          {"m4n_seconds", ours.seconds},
+          {"m4n_fastest_seed", ours.fastest_seed},
+          {"m4n_slowest_seed", ours.slowest_seed},
+          {"m4n_passes", ours.passes},
+          {"m4n_certificates", ours.certificates},
+          {"m4n_visits_per_example", ours.visits},
+          {"m4n_suboptimality", ours.primal / best - 1},
           {"liblinear_seconds", theirs.seconds},
           {"liblinear_suboptimality", theirs.primal / best - 1},
           {"liblinear_passes", theirs.passes},
           {"liblinear_eps", eps},
           {"liblinear_reached", good},
-          {"ratio", theirs.seconds / ours}};
+          {"ratio", theirs.seconds / ours.seconds}};
 }
 
 // All sets, or those named.
