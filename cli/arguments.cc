@@ -71,8 +71,15 @@ CLI::Option* add_text_option(CLI::App& app, const std::string& name, const std::
 }
 
 void add_train_options(CLI::App& app, TrainOptions& options, const std::set<std::string>& only) {
+  std::set<std::string> left_out;
+  for (const OptionRow& row : train_option_table())
+    if (!only.empty() && !only.contains(row.name)) left_out.insert(row.name);
+  add_train_options_except(app, options, left_out);
+}
+
+void add_train_options_except(CLI::App& app, TrainOptions& options, const std::set<std::string>& left_out) {
   for (const OptionRow& row : train_option_table()) {
-    if (!only.empty() && !only.contains(row.name)) continue;
+    if (left_out.contains(row.name)) continue;
     if (row.value.empty())
       app.add_flag_callback(
           "--" + row.name, [&row, &options] { row.set(options, ""); }, row.help);

@@ -17,6 +17,9 @@ void parse(CLI::App& app, const Command& command, const std::vector<std::string>
 // Rows of the training table as options of `app` that write into `options`; `only` restricts them to some names.
 void add_train_options(CLI::App& app, TrainOptions& options, const std::set<std::string>& only = {});
 
+// All rows but these.
+void add_train_options_except(CLI::App& app, TrainOptions& options, const std::set<std::string>& left_out);
+
 // --threads N, into the context.
 void add_threads_option(CLI::App& app, Context& context);
 

@@ -16,6 +16,14 @@ namespace m4n::cli {
 namespace {
 
 constexpr int bar_width = 20;
+constexpr const char* wipe = "\r\x1b[K";  // back to the start of the line, which is cleared
+
+bool can_redraw(bool quiet) { return !quiet && isatty(STDERR_FILENO) == 1; }
+
+std::string bar(double fraction) {
+  const int filled = static_cast<int>(std::lround(fraction * bar_width));
+  return "[" + std::string(filled, '#') + std::string(bar_width - filled, '.') + "]";
+}
 
 // The gap falls roughly geometrically, so the way from the first gap to the tolerance is measured in logarithms.
 double fraction_done(double first_gap, const Progress& progress) {
@@ -28,20 +36,32 @@ double fraction_done(double first_gap, const Progress& progress) {
 
 }  // namespace
 
-ProgressLine::ProgressLine(bool quiet) : visible_(!quiet && isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine(bool quiet) : visible_(can_redraw(quiet)) {}
 
 ProgressLine::~ProgressLine() {
-  if (visible_) std::fputs("\r\x1b[K", stderr);
+  if (visible_) std::fputs(wipe, stderr);
 }
 
 void ProgressLine::draw(const Progress& progress) {
   if (!visible_) return;
   if (first_gap_ <= 0) first_gap_ = progress.relative_gap;
-  const int filled = static_cast<int>(std::lround(fraction_done(first_gap_, progress) * bar_width));
-  const std::string bar = std::string(filled, '#') + std::string(bar_width - filled, '.');
-  const std::string line =
-      fmt::format("\r\x1b[K[{}] epoch {} of at most {}  gap {:.1e} (tolerance {:.1e})  {:.1f} s", bar, progress.epoch,
-                  progress.epochs, progress.relative_gap, progress.tol, progress.seconds);
+  const std::string line = fmt::format("{}{} epoch {} of at most {}  gap {:.1e} (tolerance {:.1e})  {:.1f} s", wipe,
+                                       bar(fraction_done(first_gap_, progress)), progress.epoch, progress.epochs,
+                                       progress.relative_gap, progress.tol, progress.seconds);
+  std::fputs(line.c_str(), stderr);
+}
+
+CountingLine::CountingLine(bool quiet) : visible_(can_redraw(quiet)) {}
+
+CountingLine::~CountingLine() {
+  if (visible_) std::fputs(wipe, stderr);
+}
+
+void CountingLine::draw(std::size_t done, std::size_t total, double seconds) {
+  if (!visible_ || done == 0) return;
+  const double fraction = static_cast<double>(done) / static_cast<double>(total);
+  const std::string line = fmt::format("{}{} {} of {}  {:.0f} s, about {:.0f} s left", wipe, bar(fraction), done, total,
+                                       seconds, seconds / fraction - seconds);
   std::fputs(line.c_str(), stderr);
 }
 

@@ -21,6 +21,19 @@ class ProgressLine {
   double first_gap_ = 0;
 };
 
+// The same for work that is counted, with the time that is left.
+class CountingLine {
+ public:
+  explicit CountingLine(bool quiet);
+  ~CountingLine();
+  CountingLine(const CountingLine&) = delete;
+  CountingLine& operator=(const CountingLine&) = delete;
+  void draw(std::size_t done, std::size_t total, double seconds);
+
+ private:
+  bool visible_;
+};
+
 // Lines {"epoch", "seconds", "primal", "dual", "relative_gap"}, each flushed, so that a reader can follow.
 class TrainingLog {
  public:

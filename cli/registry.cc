@@ -8,6 +8,7 @@
   X(train)              \
   X(predict)            \
   X(eval)               \
+  X(cv)                 \
   X(info)               \
   X(dump)               \
   X(generate)           \

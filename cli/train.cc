@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "arguments.h"
-#include "core/option_values.h"
 #include "data/text.h"
 #include "files.h"
+#include "learning.h"
 #include "m4n/fit.h"
 #include "m4n/read.h"
 #include "messages.h"
@@ -30,8 +30,7 @@ struct TrainArguments {
 void check(const TrainArguments& arguments) {
   const TrainOptions& options = arguments.options;
   validate(options);
-  if (names_a_file(options.loss)) require_readable(options.loss, "--loss");
-  if (names_a_file(options.class_weight)) require_readable(options.class_weight, "--class-weight");
+  require_option_files(options);
   const std::vector<std::string> inputs{arguments.data, options.loss, options.class_weight};
   if (!arguments.model.empty()) {
     require_distinct(arguments.model, "--model", inputs);
@@ -42,13 +41,6 @@ void check(const TrainArguments& arguments) {
     require_distinct(arguments.log, "--log", {arguments.model}, "--model");
     require_writable_in_place(arguments.log, "--log");
   }
-}
-
-void note_left_out(const RawTable& table, bool quiet) {
-  if (table.left_out.empty()) return;
-  note(quiet, fmt::format("{}: left out beside the label {}, which they would give away: {} (--target takes another "
-                          "column as the label)",
-                          table.path, shown(table.target_name), shown_list(table.left_out, 10)));
 }
 
 // Costs count steps between grades, so gaps between their numbers are lost; a user may have meant them.
@@ -70,13 +62,7 @@ void note_ranks(const std::vector<std::string>& grades, bool quiet) {
 
 FitResult learn(const TrainArguments& arguments) {
   TrainOptions options = arguments.options;
-  RawTable table = read_table(arguments.data, options.read, true);
-  if (!options.task) {
-    options.task = guess_task(table, options.bins);
-    note(arguments.quiet, fmt::format("task {}, guessed from the columns of {} (--task sets it)",
-                                      to_string(*options.task), arguments.data));
-  }
-  note_left_out(table, arguments.quiet);
+  RawTable table = read_labelled(arguments.data, options, arguments.quiet);
   Dataset data = label_for_training(std::move(table), *options.task, options.bins, options.binning);
   if (*options.task == Task::ordinal && data.bins.cuts.empty()) note_ranks(data.class_names, arguments.quiet);
 

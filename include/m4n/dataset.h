@@ -87,6 +87,10 @@ struct OrdinalBins {
   std::vector<double> cuts;  // K - 1, non-decreasing; none: the labels came as they are
 };
 
+// K grades of these targets, of which there is at least one.
+OrdinalBins cut_into_grades(std::vector<double> targets, int bins, Binning rule);
+std::int32_t grade_of(double target, const OrdinalBins& bins);
+
 // A label that is not known: the file has none, or the model has never seen it.
 inline constexpr std::int32_t unknown_label = -1;
 
@@ -100,5 +104,10 @@ struct Dataset {
   Groups feature_rows, labels;  // which rows and labels an example owns
   std::size_t examples() const { return labels.count(); }
 };
+
+Features take_rows(const Features& x, const std::vector<std::size_t>& index);
+
+// These examples, in this order; an example may occur more than once.
+Dataset subset(const Dataset& data, std::span<const std::size_t> examples);
 
 }  // namespace m4n

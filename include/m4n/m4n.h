@@ -1,6 +1,7 @@
 // m4n: consistent, cost-sensitive structured prediction. One include for the whole public interface.
 #pragma once
 #include "m4n/context.h"
+#include "m4n/cross_validate.h"
 #include "m4n/dataset.h"
 #include "m4n/error.h"
 #include "m4n/evaluate.h"

@@ -48,7 +48,7 @@ struct Model {
   OrdinalBins bins;  // no cuts: the labels came as they are
   std::vector<std::string> feature_names;
   // Columns of the training data that were asked for by name and are no features; empty: not asked for.
-  std::string target_column, weights_column, id_column;
+  std::string target_column, weights_column, id_column, fold_column;
   std::size_t d = 0;
   bool sparse = false;
   Standardizer standardizer;

@@ -26,6 +26,7 @@ struct ReadOptions {
   std::string target;   // name of the label or raw target column; empty: `label`, else `target`
   std::string weights;  // name of the column with example weights; empty: none
   std::string id;       // name of a column that is carried along but not learnt from
+  std::string fold;     // name of a column that says which fold an example belongs to
 };
 
 struct TrainOptions {

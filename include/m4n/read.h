@@ -20,16 +20,17 @@ struct RawTable {
   std::vector<std::string> target;         // one cell an example, as written; empty if there is no such column
   std::vector<double> weight;              // empty: no such column
   std::vector<std::string> ids;            // empty: no such column
+  std::vector<std::string> folds;          // empty: no such column
   std::vector<std::size_t> line;           // of each example in the file, counted from 1, for messages
 };
 
 // Plain or gzip, CSV or LIBSVM, found by content unless options say; "-" is standard input.
 // `target_required`: training and evaluation need labels; prediction does not.
-// Every CSV column that is not the label, the weight or the id is a feature, except what would give the label away:
-// `target` beside `label` when neither is asked for, and y2, y3, .. when y1 is asked for (r1.. likewise).
+// Every CSV column that is not the label, the weight, the id or the fold is a feature, except what would give the label
+// away: `target` beside `label` when neither is asked for, and y2, y3, .. when y1 is asked for (r1.. likewise).
 // `expected`: the features a model was trained on; CSV columns are then matched by name (any order, label columns
-// absent or ignored, and so what the model remembers as label, weights and id) or, if the model has no names, by count;
-// LIBSVM columns are padded, or refused when beyond.
+// absent or ignored, and so what the model remembers as label, weights, id and fold) or, if the model has no names, by
+// count; LIBSVM columns are padded, or refused when beyond.
 RawTable read_table(const std::string& path, const ReadOptions& options, bool target_required,
                     const Model* expected = nullptr);
 
@@ -37,6 +38,9 @@ RawTable read_table(const std::string& path, const ReadOptions& options, bool ta
 // their grades in that order, or are cut from the raw target into `bins` grades by `binning` (the cut points are in the
 // result).
 Dataset label_for_training(RawTable table, Task task, int bins = 0, Binning binning = Binning::quantile);
+
+// The label column as numbers; refuses what is none.
+std::vector<double> raw_targets(const RawTable& table);
 
 // Labels for evaluation with a trained model: its classes and cut points. Labels it has never seen become
 // unknown_label and are listed in `unseen`.

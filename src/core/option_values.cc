@@ -86,6 +86,34 @@ double parse_real(std::string_view option, const std::string& text, const RealRa
   return *value;
 }
 
+std::vector<double> parse_reals(std::string_view option, const std::string& text, const RealRange& range) {
+  constexpr double most = 1000;  // of a range
+  std::vector<double> out;
+  for (std::size_t first = 0; first <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', first), text.size());
+    const std::string item = text.substr(first, comma - first);
+    first = comma + 1;
+    const std::size_t colon = item.find(':');
+    if (colon == std::string::npos) {
+      out.push_back(parse_real(option, item, range));
+      continue;
+    }
+    const std::string from = item.substr(0, colon), to = item.substr(colon + 1);
+    const std::size_t a = from.find('^'), b = to.find('^');
+    const auto exponent = [&](const std::string& power, std::size_t caret) {
+      return caret == std::string::npos ? std::nullopt : number<double>(std::string_view(power).substr(caret + 1));
+    };
+    const auto start = exponent(from, a), stop = exponent(to, b);
+    const bool fine = start && stop && from.substr(0, a) == to.substr(0, b) && std::abs(*start - *stop) < most &&
+                      std::floor(*start - *stop) == *start - *stop;
+    if (!fine) refuse(option, item, "two powers of one base with a whole number of steps between them, as 2^-1:2^-10");
+    const double step = *start > *stop ? -1 : 1;
+    for (double e = *start; step * e <= step * *stop; e += step)
+      out.push_back(parse_real(option, fmt::format("{}^{}", from.substr(0, a), e), range));
+  }
+  return out;
+}
+
 std::uint64_t parse_whole(std::string_view option, const std::string& text, std::uint64_t low, std::uint64_t high) {
   const auto value = number<std::uint64_t>(text);
   if (!value || *value < low || *value > high)

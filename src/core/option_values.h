@@ -31,6 +31,9 @@ struct RealRange {
 // values out of range or too large or small for a double.
 double parse_real(std::string_view option, const std::string& text, const RealRange& range);
 
+// Several of them: a list 0.1,0.01,2^-10, where A:B stands for the powers of one base from A to B (2^-1:2^-10).
+std::vector<double> parse_reals(std::string_view option, const std::string& text, const RealRange& range);
+
 // Decimal whole numbers in [low, high].
 std::uint64_t parse_whole(std::string_view option, const std::string& text, std::uint64_t low, std::uint64_t high);
 

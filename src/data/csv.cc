@@ -72,6 +72,10 @@ class CsvRows {
     if (role == CsvColumns::id) {
       make_room(table_.ids, 1, lines_);
       table_.ids.emplace_back(cell);
+    } else if (role == CsvColumns::fold) {
+      if (cell.empty()) throw Error(fmt::format("{}: missing fold; every example needs one", where(c)));
+      make_room(table_.folds, 1, lines_);
+      table_.folds.emplace_back(cell);
     } else if (role == CsvColumns::target) {
       const std::string_view label = trim(cell);
       if (label.empty() && target_required_)

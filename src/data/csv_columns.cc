@@ -3,7 +3,7 @@
 // The label is the column asked for, else `label`, else `target`. Everything else is a feature, except what would give
 // the answer away: `target` beside `label` where neither was asked for, and the other outputs where one of several
 // (y1.. or r1..) was. For a trained model the columns are found by name instead, in any order, and the columns that
-// were label, weights and id in training are known to be no features.
+// were label, weights, id and fold in training are known to be no features.
 #include <fmt/format.h>
 
 #include <unordered_map>
@@ -30,7 +30,8 @@ class Assignment {
     columns_.role.assign(columns_.names.size(), CsvColumns::ignored);
     if (expected != nullptr) {
       for (std::size_t j = 0; j < expected->feature_names.size(); ++j) place_.emplace(expected->feature_names[j], j);
-      for (const std::string* name : {&expected->target_column, &expected->weights_column, &expected->id_column})
+      for (const std::string* name :
+           {&expected->target_column, &expected->weights_column, &expected->id_column, &expected->fold_column})
         if (!name->empty()) known_.insert(*name);
       if (wanted_target_.empty() && find(expected->target_column) >= 0) wanted_target_ = expected->target_column;
     }
@@ -40,23 +41,28 @@ class Assignment {
   CsvColumns run(bool target_required, const Model* expected) {
     columns_.target_column = find_target(target_required);
     const std::ptrdiff_t weight = find_named(options_.weights, "weights"), id = find_named(options_.id, "id");
-    const std::ptrdiff_t target = columns_.target_column;
-    if ((weight >= 0 && weight == target) || (id >= 0 && (id == target || id == weight)))
-      throw UsageError(
-          fmt::format("{}: one column is asked to be two of target, weights and id; name different ones", file_));
+    const std::ptrdiff_t target = columns_.target_column, fold = find_named(options_.fold, "folds");
+    const std::ptrdiff_t named[] = {target, weight, id, fold};
+    for (std::size_t a = 0; a < std::size(named); ++a)
+      for (std::size_t b = 0; b < a; ++b)
+        if (named[a] >= 0 && named[a] == named[b])
+          throw UsageError(fmt::format(
+              "{}: one column is asked to be two of target, weights, id and folds; name different ones", file_));
     const auto assign = [this](std::ptrdiff_t column, CsvColumns::Role role) {
       if (column >= 0) columns_.role[static_cast<std::size_t>(column)] = role;
     };
     std::vector<std::size_t> others, given_away;
     for (std::size_t c = 0; c < columns_.names.size(); ++c) {
       const auto here = static_cast<std::ptrdiff_t>(c);
-      if (here == target || here == weight || here == id || known_.contains(columns_.names[c])) continue;
+      if (here == target || here == weight || here == id || here == fold || known_.contains(columns_.names[c]))
+        continue;
       (gives_answer_away(columns_.names[c]) ? given_away : others).push_back(c);
     }
     for (const std::size_t c : given_away) columns_.left_out.push_back(columns_.names[c]);
     assign(target, CsvColumns::target);
     assign(weight, CsvColumns::weight);
     assign(id, CsvColumns::id);
+    assign(fold, CsvColumns::fold);
     if (place_.empty())
       number_features(others, expected);
     else
@@ -176,7 +182,7 @@ class Assignment {
   const ReadOptions& options_;
   std::string wanted_target_;  // as asked for, or as the model remembers it; empty: label, else target
   std::unordered_map<std::string, std::size_t> place_;  // of the model's features
-  std::unordered_set<std::string> known_;               // label, weights and id of the training data
+  std::unordered_set<std::string> known_;               // label, weights, id and fold of the training data
   CsvColumns columns_;
 };
 

@@ -1,9 +1,7 @@
 // Cells of the label column to class numbers.
 //
-// Classes are the distinct cells, sorted as numbers where all are numbers and as words otherwise. Grades cut from a
-// raw target have K - 1 cut points c_1 <= .. <= c_{K-1}, and label(t) = #{i : c_i < t}:
-//   quantile  c_i = x_(j) + (h - j)(x_(j+1) - x_(j)),  h = (n - 1) i/K,  j = floor(h),  x_(0) <= .. <= x_(n-1) sorted
-//   width     c_i = min + i (max - min)/K
+// Classes are the distinct cells, sorted as numbers where all are numbers and as words otherwise; grades are cut from a
+// raw target (bins.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +22,7 @@ std::string where(const RawTable& table, std::size_t i) {
   return fmt::format("{}: line {} (column {})", table.path, table.line[i], shown(table.target_name));
 }
 
-std::vector<double> numeric_targets(const RawTable& table, const char* remedy) {
+std::vector<double> numbers(const RawTable& table, const char* remedy) {
   std::vector<double> values(table.target.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto value = finite_number(table.target[i]);
@@ -34,36 +32,6 @@ std::vector<double> numeric_targets(const RawTable& table, const char* remedy) {
     values[i] = *value;
   }
   return values;
-}
-
-double between(double low, double high, double share) {
-  const double gap = high - low;
-  if (!std::isfinite(gap)) return low * (1 - share) + high * share;
-  return share < 0.5 ? low + gap * share : high - gap * (1 - share);  // exact at both ends
-}
-
-std::vector<double> cut_points(std::vector<double> values, int bins, Binning rule) {
-  std::sort(values.begin(), values.end());
-  std::vector<double> cuts;
-  for (int i = 1; i < bins; ++i) {
-    const double share = static_cast<double>(i) / bins;
-    double cut = 0;
-    if (rule == Binning::width) {
-      const double range = values.back() - values.front();
-      cut = std::isfinite(range) ? values.front() + i * range / bins : between(values.front(), values.back(), share);
-      if (!std::isfinite(cut)) cut = between(values.front(), values.back(), share);
-    } else {
-      const double position = static_cast<double>(values.size() - 1) * share, below = std::floor(position);
-      const auto j = static_cast<std::size_t>(below);
-      cut = between(values[j], values[std::min(j + 1, values.size() - 1)], position - below);
-    }
-    cuts.push_back(cuts.empty() ? cut : std::max(cut, cuts.back()));
-  }
-  return cuts;
-}
-
-std::int32_t grade(double target, const std::vector<double>& cuts) {
-  return static_cast<std::int32_t>(std::lower_bound(cuts.begin(), cuts.end(), target) - cuts.begin());
 }
 
 // The class numbers of the cells, in the order of first appearance, with the row of each class's first appearance.
@@ -165,13 +133,13 @@ Dataset label_for_training(RawTable table, Task task, int bins, Binning binning)
   if (table.target.empty()) throw Error(fmt::format("{}: no labels; training needs a label column", table.path));
   Dataset data = without_labels(table);
   if (bins > 0) {
-    const std::vector<double> values = numeric_targets(table, "--bins cuts numbers into grades");
+    const std::vector<double> values = raw_targets(table);
     if (const auto [low, high] = std::minmax_element(values.begin(), values.end()); *low == *high)
       throw Error(fmt::format("{}: every target in column {} is {}; there is nothing to cut into grades", table.path,
                               shown(table.target_name), *low));
-    data.bins = {binning, cut_points(values, bins, binning)};
+    data.bins = cut_into_grades(values, bins, binning);
     data.label.reserve(values.size());
-    for (const double value : values) data.label.push_back(grade(value, data.bins.cuts));
+    for (const double value : values) data.label.push_back(grade_of(value, data.bins));
     for (int g = 0; g < bins; ++g) data.class_names.push_back(std::to_string(g));
   } else {
     Distinct cells = distinct_cells(table);
@@ -197,8 +165,8 @@ Dataset label_for_model(RawTable table, const Model& model, std::vector<std::str
   data.label.assign(data.examples(), unknown_label);
   if (table.target.empty()) return data;
   if (!model.bins.cuts.empty()) {
-    const std::vector<double> values = numeric_targets(table, "the model cuts this column into grades");
-    for (std::size_t i = 0; i < values.size(); ++i) data.label[i] = grade(values[i], model.bins.cuts);
+    const std::vector<double> values = numbers(table, "the model cuts this column into grades");
+    for (std::size_t i = 0; i < values.size(); ++i) data.label[i] = grade_of(values[i], model.bins);
     return data;
   }
   const ClassIndex index(model.classes);
@@ -213,6 +181,8 @@ Dataset label_for_model(RawTable table, const Model& model, std::vector<std::str
   for (std::size_t i = 0; i < cells.label.size(); ++i) data.label[i] = known[static_cast<std::size_t>(cells.label[i])];
   return data;
 }
+
+std::vector<double> raw_targets(const RawTable& table) { return numbers(table, "--bins cuts numbers into grades"); }
 
 Task guess_task(const RawTable& table, int bins) {
   const auto is_number = [](const std::string& cell) { return finite_number(cell).has_value(); };

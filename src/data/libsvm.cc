@@ -153,8 +153,10 @@ class LibsvmRows {
 }  // namespace
 
 RawTable read_libsvm(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected) {
-  for (const auto& [name, option] :
-       {std::pair{&options.target, "target"}, {&options.weights, "weights"}, {&options.id, "id"}})
+  for (const auto& [name, option] : {std::pair{&options.target, "target"},
+                                     {&options.weights, "weights"},
+                                     {&options.id, "id"},
+                                     {&options.fold, "folds"}})
     if (!name->empty())
       throw UsageError(
           fmt::format("{}: LIBSVM files have no named columns, so --{} {} means nothing here; leave it out or "

@@ -82,6 +82,7 @@ class ModelFileReader {
   }
   // An array that must hold `count` entries or, where allowed, none.
   enum class Length { exact, exact_or_none };
+  bool has_array(const std::string& array) const;
   std::vector<double> doubles(const std::string& array, std::uint64_t count, Length length = Length::exact);
   std::vector<std::string> strings(const std::string& array, std::uint64_t count, Length length = Length::exact);
   // To be called last: refuses what has not been asked for.

@@ -192,6 +192,10 @@ std::vector<double> ModelFileReader::doubles(const std::string& array, std::uint
   return read_little_endian_doubles(take_array(array, "f64", count, length).bytes);
 }
 
+bool ModelFileReader::has_array(const std::string& array) const {
+  return std::any_of(arrays_.begin(), arrays_.end(), [&](const Array& found) { return found.name == array; });
+}
+
 std::vector<std::string> ModelFileReader::strings(const std::string& array, std::uint64_t count, Length length) {
   const Array& found = take_array(array, "strings", count, length);
   const auto entries = static_cast<std::size_t>(found.count);  // at most bytes / 8, see read_entry

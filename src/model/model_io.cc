@@ -56,6 +56,7 @@ std::string to_bytes_checked(const Model& model, const std::string& name) {
   file.array("classes", model.classes);
   file.array("feature_names", model.feature_names);
   file.array("columns", columns);
+  if (!model.fold_column.empty()) file.array("fold_column", {&model.fold_column, 1});
   file.array("cost", model.cost);
   file.array("cuts", model.bins.cuts);
   file.array("mean", model.standardizer.mean);
@@ -107,6 +108,7 @@ Model read_model(ModelFileReader& file, bool linear) {
   model.target_column = columns[0];
   model.weights_column = columns[1];
   model.id_column = columns[2];
+  if (file.has_array("fold_column")) model.fold_column = file.strings("fold_column", 1)[0];
   model.cost = file.doubles("cost", product_or_largest(k, k));
   model.bins.cuts = file.doubles("cuts", k - 1, or_none);
   model.standardizer.mean = file.doubles("mean", d, or_none);

@@ -23,7 +23,7 @@ struct SolveRequest {
   std::span<const double> weight;  // p_i, summing to 1
   const CostMatrix* cost;
   std::span<const double> lambdas;
-  Decoder decode;  // never automatic
+  Decoder decode;  // of the training examples; automatic: they are not predicted
   const TrainOptions* options;
   const Context* context;
 };
@@ -32,13 +32,14 @@ struct Solution {
   SolveResult result;
   std::vector<double> weights;  // (features + bias) x k, or n x k coefficients of a kernel
   double norm_squared = 0;
-  std::vector<std::int32_t> predicted;  // for the training examples
+  std::vector<std::int32_t> predicted;  // for the training examples, where asked for
 };
 
 // The scorer's training examples, decoded.
 template <class Scorer>
 std::vector<std::int32_t> predict_training(const Scorer& scorer, const SolveRequest& request) {
   constexpr std::size_t chunk = 512;
+  if (request.decode == Decoder::automatic) return {};
   std::vector<std::int32_t> out(scorer.examples());
   const TrainOptions& o = *request.options;
   parallel_chunks(out.size(), chunk, request.context->threads,

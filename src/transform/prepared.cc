@@ -15,15 +15,6 @@ namespace {
 
 constexpr double giga = 1e9;
 
-// Bytes the system says can still be had; no limit where it does not say.
-double available_memory() {
-  std::ifstream info("/proc/meminfo");
-  std::string key;
-  for (double value = 0; info >> key >> value; info.ignore(1000, '\n'))
-    if (key == "MemAvailable:") return value * 1024;
-  return 1e300;
-}
-
 void guard_memory(double need, const std::string& what, const std::string& remedy) {
   const double free = available_memory();
   if (need > 0.9 * free)
@@ -49,8 +40,7 @@ DenseMatrix to_dense(Features x) {
 }
 
 GramMatrix all_pairs(const Kernel& kernel, const DenseView& x, bool bias, unsigned threads) {
-  const auto n = static_cast<double>(x.rows);
-  guard_memory(4 * n * n, "the kernel matrix", "use --features nystrom");
+  guard_memory(pair_bytes(FeatureKind::rbf, x.rows), "the kernel matrix", "use --features nystrom");
   GramMatrix out{x.rows, std::vector<float>(x.rows * x.rows)};
   const PointKernel points(kernel, x);
   parallel_chunks(x.rows, 32, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
@@ -64,6 +54,19 @@ GramMatrix all_pairs(const Kernel& kernel, const DenseView& x, bool bias, unsign
 }
 
 }  // namespace
+
+double pair_bytes(FeatureKind kind, std::size_t examples) {
+  const auto n = static_cast<double>(examples);
+  return is_kernel(kind) ? sizeof(float) * n * n : 0;
+}
+
+double available_memory() {
+  std::ifstream info("/proc/meminfo");
+  std::string key;
+  for (double value = 0; info >> key >> value; info.ignore(1000, '\n'))
+    if (key == "MemAvailable:") return value * 1024;
+  return 1e300;
+}
 
 PreparedFeatures prepare(Features x, std::span<const double> weight, const TrainOptions& o, const Context& context) {
   PreparedFeatures out;
@@ -120,6 +123,26 @@ void finish(const PreparedFeatures& prepared, std::vector<double> weights, Model
     ++model.map.points.rows;
   }
   if (model.bias) model.weights.insert(model.weights.end(), bias.begin(), bias.end());
+}
+
+RowMap::RowMap(const PreparedFeatures& prepared, bool bias) : prepared_(&prepared), bias_(bias) {
+  if (prepared.kernel) kernel_.emplace(*prepared.kernel, std::get<DenseMatrix>(prepared.x).view());
+}
+
+std::size_t RowMap::width() const { return kernel_ ? rows(prepared_->x) : cols(prepared_->x); }
+
+Features RowMap::apply(Features rows) const {
+  if (!prepared_->standardizer.inverse_scale.empty()) apply_in_place(prepared_->standardizer, rows);
+  if (prepared_->fitted) return m4n::apply(*prepared_->fitted, to_dense(std::move(rows)).view(), 1);
+  if (!kernel_) return rows;
+  const DenseMatrix x = to_dense(std::move(rows));
+  DenseMatrix out{x.rows, width(), std::vector<double>(x.rows * width())};
+  for (std::size_t i = 0; i < x.rows; ++i) {
+    const std::span<double> row = std::span(out.values).subspan(i * out.cols, out.cols);
+    kernel_->evaluate(x.view().row(i), row);
+    for (double& value : row) value += bias_ ? 1 : 0;
+  }
+  return out;
 }
 
 }  // namespace m4n

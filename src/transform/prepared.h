@@ -9,6 +9,7 @@
 #include "m4n/options.h"
 #include "scorer/kernel.h"
 #include "transform/feature_map.h"
+#include "transform/point_kernel.h"
 
 namespace m4n {
 
@@ -22,11 +23,30 @@ struct PreparedFeatures {
   GramMatrix gram;                  // of the kernel; empty otherwise
 };
 
+// Bytes of the matrix of all pairs; 0 where the features need none.
+double pair_bytes(FeatureKind kind, std::size_t examples);
+// Bytes the system says can still be had; no limit where it does not say.
+double available_memory();
+
 // weight: of the examples, empty for equal ones. Refuses what would not fit into memory, and says what would.
 PreparedFeatures prepare(Features x, std::span<const double> weight, const TrainOptions& options,
                          const Context& context);
 
 // Puts the learnt weights into the model's terms: folds what was linear, keeps the support of a kernel expansion.
 void finish(const PreparedFeatures& prepared, std::vector<double> weights, Model& model);
+
+// Rows that were not trained on, as the solver's weights see them: standardised and mapped; for an exact kernel
+// K(row, x_i) of all training rows, plus the 1 of a bias. The prepared features must outlive it.
+class RowMap {
+ public:
+  RowMap(const PreparedFeatures& prepared, bool bias);
+  std::size_t width() const;  // of the rows that come out
+  Features apply(Features rows) const;
+
+ private:
+  const PreparedFeatures* prepared_;
+  std::optional<PointKernel> kernel_;
+  bool bias_;
+};
 
 }  // namespace m4n

@@ -78,7 +78,7 @@ TEST_P(Fit, WeightsAreRepeatedRows) {
     data.weight.push_back(static_cast<double>(1 + i % 3));
     for (std::size_t r = 0; r <= i % 3; ++r) index.push_back(i);
   }
-  Dataset repeated = test::select(data, index);
+  Dataset repeated = subset(data, index);
   repeated.weight.clear();
   const TrainOptions o = options_of(GetParam(), 0.05);
   const FitResult a = fit(data, o), b = fit(repeated, o);
@@ -93,7 +93,7 @@ TEST_P(Fit, TheSameDataTwiceIsTheSameProblem) {
   std::vector<std::size_t> index(60);
   for (std::size_t i = 0; i < 60; ++i) index[i] = i % 30;
   const TrainOptions o = options_of(GetParam(), 0.05);
-  const FitResult a = fit(data, o), b = fit(test::select(data, index), o);
+  const FitResult a = fit(data, o), b = fit(subset(data, index), o);
   expect_same_optimum(a.report.certificate, b.report.certificate);
   expect_near(a.model.weights, b.model.weights, 1e-2);
 }

@@ -32,6 +32,7 @@ inline void expect_same_model(const Model& a, const Model& b) {
   EXPECT_EQ(a.target_column, b.target_column);
   EXPECT_EQ(a.weights_column, b.weights_column);
   EXPECT_EQ(a.id_column, b.id_column);
+  EXPECT_EQ(a.fold_column, b.fold_column);
   EXPECT_EQ(a.d, b.d);
   EXPECT_EQ(a.sparse, b.sparse);
   EXPECT_EQ(bits(a.standardizer.mean), bits(b.standardizer.mean));

@@ -47,20 +47,4 @@ inline SparseMatrix to_sparse(const DenseMatrix& x) {
   return out;
 }
 
-// Rows `index` of the data, in that order.
-inline Dataset select(const Dataset& data, const std::vector<std::size_t>& index) {
-  Dataset out = data;
-  const auto& from = std::get<DenseMatrix>(data.x);
-  DenseMatrix x{index.size(), from.cols, {}};
-  out.label.clear();
-  for (const std::size_t i : index) {
-    x.values.insert(x.values.end(), from.values.begin() + static_cast<std::ptrdiff_t>(i * from.cols),
-                    from.values.begin() + static_cast<std::ptrdiff_t>((i + 1) * from.cols));
-    out.label.push_back(data.label[i]);
-  }
-  out.x = std::move(x);
-  out.feature_rows = out.labels = Groups(index.size());
-  return out;
-}
-
 }  // namespace m4n::test

@@ -1,0 +1,261 @@
+// m4n cv: choose lambda, gamma and surrogate on validation parts, report test losses with error bars, refit.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "arguments.h"
+#include "core/option_values.h"
+#include "data/text.h"
+#include "eval/cv_store.h"
+#include "files.h"
+#include "learning.h"
+#include "m4n/fit.h"
+#include "m4n/read.h"
+#include "messages.h"
+#include "progress.h"
+#include "report/cv_report.h"
+#include "report/wording.h"
+#include "signals.h"
+#include "solver/training_set.h"
+
+namespace m4n::cli {
+namespace {
+
+constexpr double smallest_lambda = 1e-30, largest_lambda = 1e30;
+const RealRange lambda_range{smallest_lambda, largest_lambda, true, true, "positive numbers from 1e-30 to 1e30"};
+const RealRange gamma_range{0, 1e300, false, true, "positive numbers"};
+
+struct CvArguments {
+  CvOptions options;
+  Context context;
+  std::string data, out, model, surrogates;
+  bool json = false, quiet = false;
+};
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t first = 0; first <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', first), text.size());
+    out.push_back(text.substr(first, comma - first));
+    first = comma + 1;
+  }
+  return out;
+}
+
+void set_lambdas(CvOptions& options, const std::string& text) {
+  options.lambdas = parse_reals("lambdas", text, lambda_range);
+  std::sort(options.lambdas.begin(), options.lambdas.end(), std::greater<>());
+  options.lambdas.erase(std::unique(options.lambdas.begin(), options.lambdas.end()), options.lambdas.end());
+}
+
+void set_gammas(CvOptions& options, const std::string& text) {
+  options.gammas.clear();
+  for (const std::string& word : words_of(text)) {
+    if (word == "median") {
+      options.gammas.emplace_back(std::nullopt);
+      continue;
+    }
+    for (const double gamma : parse_reals("gamma", word, gamma_range)) options.gammas.emplace_back(gamma);
+  }
+  for (std::size_t g = 1; g < options.gammas.size(); ++g)
+    if (std::find(options.gammas.begin(), options.gammas.begin() + static_cast<std::ptrdiff_t>(g), options.gammas[g]) !=
+        options.gammas.begin() + static_cast<std::ptrdiff_t>(g))
+      throw UsageError(fmt::format("--gamma: found '{}', which names one value twice", text));
+}
+
+void set_ratio(SplitPlan& plan, const std::string& text) {
+  const std::vector<std::string> words = words_of(text);
+  if (words.size() != plan.ratio.size())
+    throw UsageError(
+        fmt::format("--ratio: found '{}', expected three numbers: training, validation, test, as 60,20,20", text));
+  for (std::size_t p = 0; p < words.size(); ++p) plan.ratio[p] = parse_real("ratio", words[p], gamma_range);
+}
+
+// A number of random folds, or the column that names them.
+void set_folds(CvOptions& options, const std::string& text) {
+  if (text.find_first_not_of("0123456789") == std::string::npos && !text.empty())
+    options.plan.folds = static_cast<int>(parse_whole("folds", text, 3, 1'000'000));
+  else
+    options.train.read.fold = parse_nonempty("folds", text, "a number of folds, or the name of a column");
+}
+
+std::vector<Candidate> candidates_of(const CvArguments& arguments, const Dataset& data) {
+  const TrainOptions& o = arguments.options.train;
+  if (arguments.surrogates.empty()) return {{o.surrogate, o.smoothing, o.decode}};
+  const double smoothing = o.smoothing > 0 ? o.smoothing : usual_smoothing;
+  if (arguments.surrogates == "auto") {
+    if (o.decode != Decoder::automatic)
+      throw UsageError("--surrogates auto chooses the decoder too. Leave out --decode, or list the surrogates");
+    return automatic_candidates(chosen_cost(o, data.class_names).symmetric(), smoothing);
+  }
+  const std::vector<std::string> valid{"m4n", "smoothed", "m3n", "crf", "qs"};
+  std::vector<Candidate> out;
+  bool smoothed = false;
+  for (const std::string& word : words_of(arguments.surrogates)) {
+    const std::size_t which = parse_choice("surrogates", word, valid);
+    constexpr SurrogateKind kinds[] = {SurrogateKind::m4n, SurrogateKind::m4n, SurrogateKind::m3n, SurrogateKind::crf,
+                                       SurrogateKind::qs};
+    const Candidate candidate{kinds[which], word == "smoothed" ? smoothing : 0, o.decode};
+    for (const Candidate& other : out)
+      if (other.surrogate == candidate.surrogate && other.smoothing == candidate.smoothing)
+        throw UsageError(fmt::format("--surrogates: '{}' stands twice in '{}'", word, arguments.surrogates));
+    smoothed = smoothed || word == "smoothed";
+    out.push_back(candidate);
+  }
+  if (o.smoothing > 0 && !smoothed)
+    throw UsageError(
+        "--smoothing is for the surrogate `smoothed`, which is not in --surrogates. Add it, or leave it out");
+  return out;
+}
+
+// Names of folds to numbers, in the order of numbers or words.
+std::vector<std::int32_t> fold_numbers(const std::vector<std::string>& names) {
+  std::map<std::pair<double, std::string>, std::int32_t> number;
+  for (const std::string& name : names) number.emplace(std::pair{finite_number(name).value_or(0), name}, 0);
+  std::int32_t next = 0;
+  for (auto& [name, value] : number) value = next++;
+  std::vector<std::int32_t> out;
+  for (const std::string& name : names) out.push_back(number.at({finite_number(name).value_or(0), name}));
+  return out;
+}
+
+// What is known before the data are read.
+void check(const CvArguments& arguments) {
+  const TrainOptions& o = arguments.options.train;
+  if (!arguments.surrogates.empty() && o.surrogate != TrainOptions{}.surrogate)
+    throw UsageError("--surrogate names one, --surrogates several. Give one of the two");
+  if ((arguments.options.plan.folds > 0 || !o.read.fold.empty()) &&
+      (arguments.options.plan.splits != SplitPlan{}.splits || arguments.options.plan.ratio != SplitPlan{}.ratio))
+    throw UsageError("--folds sets the parts; --splits and --ratio are for random splits. Leave out one or the other");
+  if (o.features == FeatureKind::linear && arguments.options.gammas != CvOptions{}.gammas)
+    throw UsageError("--gamma belongs to a kernel, and linear features have none. Add --features rbf, or leave it out");
+  require_option_files(o);
+  if (!arguments.model.empty()) {
+    require_distinct(arguments.model, "--model", {arguments.data, o.loss, o.class_weight});
+    require_writable(arguments.model, "--model");
+  }
+}
+
+int report(const CvArguments& arguments, const CvOptions& options, const CvResult& result, Dataset data,
+           CvStore* store) {
+  for (const std::string& text : result.notes) warn(text);
+  const auto unconverged = static_cast<std::uint64_t>(
+      std::count_if(result.cells.begin(), result.cells.end(), [](const CvCell& cell) { return !cell.converged; }));
+  if (unconverged > 0)
+    warn(
+        fmt::format("{} of the {} fits stopped before the tolerance was reached; allow more with --epochs or "
+                    "--time-limit, ask for less with a larger --tol, or leave out the smallest --lambdas",
+                    unconverged, result.cells.size()));
+  int code = unconverged > 0 && options.train.require_converged ? not_converged : done;
+  if (!arguments.model.empty()) {
+    TrainOptions chosen = options.train;
+    const Candidate& best = result.candidates[result.best.candidate];
+    chosen.surrogate = best.surrogate;
+    chosen.smoothing = best.smoothing;
+    chosen.decode = best.decode;
+    chosen.lambda = result.best.lambda;
+    chosen.gamma = options.gammas[result.best.gamma];
+    Context context = arguments.context;
+    context.cancelled = stop_requested;
+    const FitResult refit = fit(std::move(data), chosen, context);
+    refit.model.save(arguments.model);
+    if (refit.report.interrupted) code = interrupted;
+  }
+  const std::string json = cv_json(result, options, arguments.model);
+  if (store != nullptr) store->finish(result, json);
+  print(arguments.json ? json + "\n" : cv_text(result, options));
+  finish_output();
+  return code;
+}
+
+int run(const CvArguments& arguments) {
+  check(arguments);
+  CvOptions options = arguments.options;
+  RawTable table = read_labelled(arguments.data, options.train, arguments.quiet);
+  if (!table.folds.empty()) options.plan.fold_of = fold_numbers(table.folds);
+  const std::vector<double> raw = options.train.bins > 0 ? raw_targets(table) : std::vector<double>{};
+  Dataset data = label_for_training(std::move(table), *options.train.task, options.train.bins, options.train.binning);
+  options.candidates = candidates_of(arguments, data);
+  options.candidates = resolved_candidates(options, data.class_names);
+
+  std::optional<CvStore> store;
+  if (!arguments.out.empty()) {
+    store.emplace(arguments.out, data, raw, options);
+    if (!store->known().empty())
+      note(arguments.quiet, fmt::format("{}: {} found there, not computed again", arguments.out,
+                                        counted(store->known().size(), "cell")));
+    options.known = store->known();
+    options.finished = [&](std::span<const CvCell> cells) { store->add(cells); };
+  }
+  Context context = arguments.context;
+  context.cancelled = stop_requested;
+  listen_for_stop_signals();
+  const CvResult result = [&] {
+    CountingLine line(arguments.quiet);
+    options.observe = [&](const CvProgress& progress) { line.draw(progress.done, progress.total, progress.seconds); };
+    return cross_validate(data, raw, options, context);
+  }();
+  if (result.interrupted) {
+    warn(fmt::format("interrupted with {} done; {}", counted(result.cells.size(), "cell"),
+                     store ? fmt::format("they are kept in {}: the same command goes on from there", arguments.out)
+                           : "nothing is kept (--out DIR keeps what is done)"));
+    return interrupted;
+  }
+  return report(arguments, options, result, std::move(data), store ? &*store : nullptr);
+}
+
+Action declare(CLI::App& app) {
+  auto arguments = std::make_shared<CvArguments>();
+  CvOptions& options = arguments->options;
+  set_lambdas(options, "2^0:2^-16");
+  add_argument(app, "DATA", "CSV or LIBSVM file, plain or gzip", arguments->data);
+  add_text_option(app, "surrogates", "LIST|auto", "the --surrogate",
+                  "compare several of m4n, smoothed (m4n with --smoothing, 4 unless given), m3n, crf, qs; auto: m4n "
+                  "(for asymmetric costs with both decoders), smoothed, m3n, crf",
+                  [arguments](const std::string& text) {
+                    arguments->surrogates = parse_nonempty("surrogates", text, "a list as m4n,m3n,crf, or auto");
+                  });
+  add_text_option(app, "lambdas", "LIST", "2^0:2^-16", "numbers and ranges of powers to choose from, as 0.1,2^-4:2^-10",
+                  [&options](const std::string& text) { set_lambdas(options, text); });
+  add_text_option(app, "extend", "yes|no", "yes",
+                  "go on beyond the grid, up to four times two steps, while the best "
+                  "lambda is at its edge",
+                  [&options](const std::string& text) { options.extend = parse_yes_no("extend", text); });
+  add_text_option(app, "gamma", "LIST", "median",
+                  "of the kernel: numbers, ranges of powers and the word median; several are chosen from",
+                  [&options](const std::string& text) { set_gammas(options, text); });
+  add_text_option(app, "splits", "N", "14", "random splits", [&options](const std::string& text) {
+    options.plan.splits = static_cast<int>(parse_whole("splits", text, 1, 1'000'000));
+  });
+  add_text_option(app, "ratio", "A,B,C", "60,20,20", "sizes of the training, validation and test parts",
+                  [&options](const std::string& text) { set_ratio(options.plan, text); });
+  add_text_option(app, "folds", "N|COLUMN", "random splits",
+                  "instead of random splits N random folds, or those a column names: each tests once, the next one "
+                  "validates, the others train",
+                  [&options](const std::string& text) { set_folds(options, text); });
+  add_file_option(app, "out", "DIR",
+                  "keep every cell there (cells.csv, cv.json); a run that was stopped goes on from it", arguments->out);
+  add_file_option(app, "model", "OUT.m4n", "fit the best choice on all the data and save it", arguments->model);
+  add_train_options_except(app, options.train, {"lambda", "gamma"});
+  add_threads_option(app, arguments->context);
+  app.add_flag("--json", arguments->json, "print one JSON object");
+  app.add_flag("--quiet", arguments->quiet, "no progress and no notes on standard error, only warnings and errors");
+  return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+Command cv_command() {
+  return {"cv", "[options] DATA", "choose lambda (and gamma, and the surrogate), report the test loss with error bars",
+          "Every split fits its training part for all lambdas, gammas and surrogates, chooses by the task loss on its "
+          "validation part and is judged on its test part; bins, standardising and features are fitted inside the "
+          "training part. test_mean is the mean over splits of what each split chose; best_* is best by the mean "
+          "validation loss over splits, and is what --model fits on all the data.\n"
+          "Random splits overlap, so the standard error is a guide rather than a guarantee; differences between "
+          "surrogates are taken split by split.\n",
+          declare};
+}
+
+}  // namespace m4n::cli

@@ -1,0 +1,118 @@
+// Choosing lambda, gamma and the surrogate on data that were not trained on, and an honest test loss of that choice.
+//
+// Every split cuts the examples into a training, a validation and a test part. Whatever is fitted (bins, standardising,
+// features, weights) is fitted on the training part alone. For each split the lambda (gamma, candidate) with the least
+// task loss on its validation part is tested on its test part; the mean of these test losses is what the whole
+// procedure can be expected to reach on new data. What is best by the MEAN validation loss is the choice for a refit.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "m4n/context.h"
+#include "m4n/dataset.h"
+#include "m4n/options.h"
+
+namespace m4n {
+
+// Random splits by ratio; or, where `folds` or `fold_of` is set, folds: each is the test part once, and the next one
+// (the first after the last) is the validation part.
+struct SplitPlan {
+  int splits = 14;
+  std::array<double, 3> ratio{60, 20, 20};  // training, validation, test
+  int folds = 0;                            // random folds of equal size
+  std::vector<std::int32_t> fold_of;        // given folds, numbered from 0: one number an example
+};
+struct Split {
+  std::vector<std::size_t> train, validation, test;  // ascending
+};
+// Refuses more splits than examples, and parts that would be empty.
+std::vector<Split> make_splits(std::size_t examples, const SplitPlan& plan, std::uint64_t seed);
+
+// What is compared.
+struct Candidate {
+  SurrogateKind surrogate = SurrogateKind::m4n;
+  double smoothing = 0;
+  Decoder decode = Decoder::automatic;  // automatic: the usual one for the surrogate and the costs
+};
+// The candidates with their decoders, each checked against the other options.
+struct CvOptions;
+std::vector<Candidate> resolved_candidates(const CvOptions& options, const std::vector<std::string>& classes);
+
+// "m4n", or with what distinguishes it: "smoothed m4n", "m4n/adversary" where `all` hold m4n twice.
+std::string name_of(const Candidate& candidate, std::span<const Candidate> all);
+
+// m4n, smoothed m4n, m3n and crf; m4n with both of its decoders where the costs are not symmetric.
+std::vector<Candidate> automatic_candidates(bool symmetric_costs, double smoothing);
+inline constexpr double usual_smoothing = 4;
+
+struct CvCell {
+  std::size_t split = 0, gamma = 0, candidate = 0;  // indices into the options' lists
+  double lambda = 0;
+  double validation = 0, test = 0;  // mean task loss of the two parts
+  double relative_gap = 0;
+  bool converged = false;
+  double seconds = 0;  // of solving; shared by the candidates that differ only in the decoder
+};
+
+struct CvProgress {
+  std::size_t done = 0, total = 0;  // fits of a whole path
+  double seconds = 0;
+};
+
+struct CvOptions {
+  TrainOptions train;  // its surrogate, smoothing, decode, lambda and gamma are not used, but:
+  std::vector<Candidate> candidates{Candidate{}};
+  std::vector<double> lambdas;                              // descending
+  std::vector<std::optional<double>> gammas{std::nullopt};  // nullopt: from the training part (train.gamma)
+  bool extend = true;                                       // beyond the grid, where the best lambda is at its edge
+  SplitPlan plan;
+  std::vector<CvCell> known;                              // found earlier with the same options; not computed again
+  std::function<void(std::span<const CvCell>)> finished;  // called with the cells of every path as it is done
+  std::function<void(const CvProgress&)> observe;
+};
+
+// A setting and its mean loss on the validation parts.
+struct CvPoint {
+  std::size_t candidate = 0, gamma = 0;
+  double lambda = 0, validation_mean = 0, validation_std = 0;
+};
+// Mean, standard deviation and standard error over splits; the latter two are NaN for one split.
+struct CvSummary {
+  double mean = 0, deviation = 0, error = 0;
+};
+struct CvOutcome {
+  std::vector<CvCell> chosen;  // one a split, by its validation loss (of equal ones the larger lambda)
+  CvSummary test;
+};
+struct CvComparison {
+  std::size_t a = 0, b = 0;  // candidates
+  CvSummary difference;      // of their test losses on the same splits, a - b
+};
+
+struct CvResult {
+  std::vector<Candidate> candidates;  // with their decoders
+  std::vector<CvCell> cells;          // sorted by candidate, gamma, split and descending lambda
+  CvPoint best;
+  std::vector<CvPoint> curve;           // over lambda, for the best candidate and gamma
+  CvOutcome overall;                    // candidate, gamma and lambda chosen on each split
+  std::vector<CvOutcome> by_candidate;  // gamma and lambda chosen on each split
+  std::vector<CvPoint> best_by_candidate;
+  std::vector<CvComparison> comparisons;  // of every pair a < b
+  std::vector<std::string> notes;         // what a user should know: extensions, absent classes, edges
+  std::size_t splits = 0, examples = 0, features = 0, classes = 0;
+  std::string loss_name;
+  double seconds = 0;
+  bool interrupted = false;  // only `cells` is filled then
+};
+
+// `raw_target`: where the labels are grades cut from a number (train.bins), that number of every example: the cuts are
+// then found anew in each training part. Threads share out splits and gammas; results do not depend on their number.
+CvResult cross_validate(const Dataset& data, std::span<const double> raw_target, const CvOptions& options,
+                        const Context& context = {});
+
+}  // namespace m4n

@@ -1,0 +1,338 @@
+// Cross-validation. A UNIT of work is one split with one gamma: its training part is prepared once (TrainingSet) and
+// then solved along the path of lambdas for every FAMILY, a surrogate with its smoothing; candidates that differ only
+// in the decoder share the fit. Units are shared out over threads and know nothing of each other, so that results do
+// not depend on the number of threads.
+#include "m4n/cross_validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "core/parallel.h"
+#include "eval/cv_choice.h"
+#include "eval/held_out.h"
+#include "m4n/error.h"
+#include "solver/training_set.h"
+#include "surrogate/decoder.h"
+
+namespace m4n {
+namespace {
+
+constexpr int most_extensions = 4;          // of the grid, in each direction
+constexpr std::size_t extension_steps = 2;  // lambdas each adds
+
+struct Family {
+  TrainOptions options;
+  std::vector<std::size_t> candidates;
+  std::vector<Decoder> decoders;  // of the candidates
+  std::vector<double> lambdas;    // all so far, descending
+  int extensions_down = 0, extensions_up = 0;
+};
+
+// Which lambdas to add for a family.
+struct Batch {
+  std::size_t family;
+  std::vector<double> lambdas;  // descending
+};
+
+double mean_cost(const CostMatrix& cost, const Dataset& part, std::span<const std::int32_t> predicted) {
+  double sum = 0, total = 0;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const double weight = part.weight.empty() ? 1.0 : part.weight[i];
+    sum += weight * cost(static_cast<std::size_t>(part.label[i]), static_cast<std::size_t>(predicted[i]));
+    total += weight;
+  }
+  return sum / total;
+}
+
+TrainOptions options_of(const Candidate& candidate, TrainOptions options) {
+  options.surrogate = candidate.surrogate;
+  options.smoothing = candidate.smoothing;
+  options.decode = candidate.decode;
+  return completed(options);
+}
+
+class CrossValidation {
+ public:
+  CrossValidation(const Dataset& data, std::span<const double> raw_target, const CvOptions& options,
+                  const Context& context)
+      : data_(data), raw_target_(raw_target), options_(options), context_(context) {
+    if (options.candidates.empty() || options.lambdas.empty() || options.gammas.empty())
+      throw UsageError("cross-validation needs at least one candidate, one lambda and one gamma");
+    if (options.train.bins > 0 && raw_target.size() != data.examples())
+      throw UsageError("cutting grades anew in every training part needs the raw target of every example");
+    const CostMatrix cost = chosen_cost(options.train, data.class_names);
+    result_.splits = (splits_ = make_splits(data.examples(), options.plan, options.train.seed)).size();
+    result_.examples = data.examples();
+    result_.features = cols(data.x);
+    result_.classes = data.class_names.size();
+    result_.loss_name = cost.name();
+    for (const Candidate& candidate : resolved_candidates(options, data.class_names)) add_candidate(candidate);
+    for (const CvCell& cell : options.known)
+      known_.emplace(std::make_tuple(cell.split, cell.gamma, cell.candidate, cell.lambda), cell);
+  }
+
+  CvResult run() {
+    note_absent_classes();
+    std::vector<Batch> batches;
+    for (std::size_t f = 0; f < families_.size(); ++f) batches.push_back({f, options_.lambdas});
+    while (!batches.empty() && !stopped()) {
+      compute(batches);
+      batches = stopped() ? std::vector<Batch>{} : extensions();
+    }
+    std::sort(result_.cells.begin(), result_.cells.end(), [](const CvCell& a, const CvCell& b) {
+      return std::make_tuple(a.candidate, a.gamma, a.split, -a.lambda) <
+             std::make_tuple(b.candidate, b.gamma, b.split, -b.lambda);
+    });
+    result_.seconds = seconds();
+    result_.interrupted = stopped();
+    if (!result_.interrupted) choose(result_);
+    return std::move(result_);
+  }
+
+ private:
+  void add_candidate(const Candidate& candidate) {
+    const TrainOptions o = options_of(candidate, options_.train);
+    const std::size_t index = result_.candidates.size();
+    result_.candidates.push_back(candidate);
+    const auto same = [&](const Family& family) {
+      return family.options.surrogate == o.surrogate && family.options.smoothing == o.smoothing;
+    };
+    auto family = std::find_if(families_.begin(), families_.end(), same);
+    if (family == families_.end()) {
+      family = families_.insert(families_.end(), Family{o, {}, {}, options_.lambdas});
+    }
+    family->candidates.push_back(index);
+    family->decoders.push_back(candidate.decode);
+  }
+
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  bool stopped() const { return context_.cancelled && context_.cancelled(); }
+
+  // ---- parts of the data
+
+  OrdinalBins bins_of(const Split& split) const {
+    if (options_.train.bins == 0) return data_.bins;
+    std::vector<double> targets;
+    for (const std::size_t i : split.train) targets.push_back(raw_target_[i]);
+    return cut_into_grades(std::move(targets), options_.train.bins, options_.train.binning);
+  }
+
+  // These examples, labelled by grades that were cut in the training part.
+  Dataset part(std::span<const std::size_t> examples, const OrdinalBins& bins) const {
+    Dataset out = subset(data_, examples);
+    if (options_.train.bins == 0) return out;
+    out.bins = bins;
+    for (std::size_t i = 0; i < examples.size(); ++i) out.label[i] = grade_of(raw_target_[examples[i]], bins);
+    return out;
+  }
+
+  void note_absent_classes() {
+    std::map<std::size_t, std::vector<std::size_t>> absent;  // class to splits
+    for (std::size_t s = 0; s < splits_.size(); ++s) {
+      std::vector<bool> present(data_.class_names.size());
+      const OrdinalBins bins = bins_of(splits_[s]);
+      for (const std::size_t i : splits_[s].train)
+        present[static_cast<std::size_t>(options_.train.bins > 0 ? grade_of(raw_target_[i], bins) : data_.label[i])] =
+            true;
+      for (std::size_t c = 0; c < present.size(); ++c)
+        if (!present[c]) absent[c].push_back(s + 1);
+    }
+    for (const auto& [c, splits] : absent)
+      result_.notes.push_back(fmt::format(
+          "class '{}' has no example in the training part of {} of the {} splits ({}{}): it cannot be learnt there",
+          data_.class_names[c], splits.size(), splits_.size(),
+          fmt::join(splits.begin(), splits.begin() + std::min<std::ptrdiff_t>(5, std::ssize(splits)), ", "),
+          splits.size() > 5 ? ", .." : ""));
+  }
+
+  // ---- fitting
+
+  void compute(const std::vector<Batch>& batches) {
+    const std::size_t units = splits_.size() * options_.gammas.size();
+    total_ += units * batches.size();
+    unsigned workers = thread_count(context_.threads);
+    // Matrices of all pairs must fit into memory together.
+    const double bytes = pair_bytes(options_.train.features, splits_[0].train.size());
+    if (bytes > 0)
+      workers = static_cast<unsigned>(std::clamp(std::floor(0.8 * available_memory() / bytes), 1.0, double(workers)));
+    Context inner;
+    inner.threads = std::max(1U, workers / static_cast<unsigned>(std::min<std::size_t>(units, workers)));
+    inner.cancelled = context_.cancelled;
+    parallel_chunks(units, 1, workers, [&](std::size_t unit, std::size_t, std::size_t, unsigned) {
+      if (!stopped()) compute_unit(unit / options_.gammas.size(), unit % options_.gammas.size(), batches, inner);
+    });
+  }
+
+  void compute_unit(std::size_t s, std::size_t g, const std::vector<Batch>& batches, const Context& inner) {
+    std::vector<const Batch*> missing;
+    for (const Batch& batch : batches)
+      if (std::vector<CvCell> cells = recall(s, g, batch); !cells.empty())
+        keep(cells, false);
+      else
+        missing.push_back(&batch);
+    if (missing.empty()) return;
+    const OrdinalBins bins = bins_of(splits_[s]);
+    TrainOptions prepared = options_.train;
+    prepared.gamma = options_.gammas[g];
+    const TrainingSet set(part(splits_[s].train, bins), prepared, inner);
+    const Dataset validation = part(splits_[s].validation, bins), test = part(splits_[s].test, bins);
+    for (const Batch* batch : missing) {
+      const Family& family = families_[batch->family];
+      const std::vector<Solution> solutions = set.solve(family.options, Decoder::automatic, batch->lambdas, inner);
+      if (stopped()) return;
+      const auto on_validation = predict_held_out(set, family.options, solutions, family.decoders, validation.x);
+      const auto on_test = predict_held_out(set, family.options, solutions, family.decoders, test.x);
+      std::vector<CvCell> cells;
+      for (std::size_t l = 0; l < solutions.size(); ++l)
+        for (std::size_t d = 0; d < family.decoders.size(); ++d) {
+          const std::size_t at = l * family.decoders.size() + d;
+          const SolveResult& solved = solutions[l].result;
+          cells.push_back({s, g, family.candidates[d], batch->lambdas[l],
+                           mean_cost(set.cost(), validation, on_validation[at]),
+                           mean_cost(set.cost(), test, on_test[at]), solved.certificate.relative_gap(),
+                           solved.certificate.converged, solved.seconds});
+        }
+      keep(cells, true);
+    }
+  }
+
+  // The cells of a path if all of them are known, none otherwise.
+  std::vector<CvCell> recall(std::size_t s, std::size_t g, const Batch& batch) const {
+    std::vector<CvCell> out;
+    for (const double lambda : batch.lambdas)
+      for (const std::size_t c : families_[batch.family].candidates) {
+        const auto found = known_.find({s, g, c, lambda});
+        if (found == known_.end()) return {};
+        out.push_back(found->second);
+      }
+    return out;
+  }
+
+  void keep(const std::vector<CvCell>& cells, bool is_new) {
+    const std::lock_guard lock(mutex_);
+    result_.cells.insert(result_.cells.end(), cells.begin(), cells.end());
+    if (is_new && options_.finished) options_.finished(cells);
+    ++done_;
+    if (options_.observe) options_.observe({done_, total_, seconds()});
+  }
+
+  // ---- the grid
+
+  // Where a family's best lambda is at an edge of its grid: the lambdas beyond it.
+  std::vector<Batch> extensions() {
+    std::vector<Batch> out;
+    const std::vector<CvPoint> points = points_of(result_.cells, splits_.size());
+    for (std::size_t f = 0; f < families_.size(); ++f) {
+      Family& family = families_[f];
+      std::vector<CvPoint> own;
+      for (const CvPoint& point : points)
+        if (std::count(family.candidates.begin(), family.candidates.end(), point.candidate) > 0) own.push_back(point);
+      const CvPoint& best = best_point(own);
+      if (family.lambdas.size() < 2) continue;
+      const bool lower = best.lambda == family.lambdas.back(), upper = best.lambda == family.lambdas.front();
+      // Equal to its neighbour is no reason to go on: of equal ones the larger lambda was taken.
+      const auto as_good = [&](const CvPoint& point) {
+        return point.candidate == best.candidate && point.gamma == best.gamma && point.lambda != best.lambda &&
+               point.validation_mean == best.validation_mean;
+      };
+      if ((!lower && !upper) || std::any_of(own.begin(), own.end(), as_good)) continue;
+      int& times = lower ? family.extensions_down : family.extensions_up;
+      const char* const reason = !options_.extend           ? "try --extend yes, or other --lambdas"
+                                 : times == most_extensions ? "it has been extended often enough"
+                                 : !reached(best)           ? "the fits there do not reach the tolerance"
+                                                            : nullptr;
+      const std::string who = name_of(result_.candidates[best.candidate], result_.candidates);
+      if (reason != nullptr) {
+        result_.notes.push_back(
+            fmt::format("the best lambda of {} is at the edge of the grid, {:.6g}: {}", who, best.lambda, reason));
+        continue;
+      }
+      ++times;
+      out.push_back({f, beyond(family.lambdas, lower)});
+      result_.notes.push_back(
+          fmt::format("the best lambda of {} was at the edge of the grid, {:.6g}: extended to {:.6g}", who, best.lambda,
+                      lower ? out.back().lambdas.back() : out.back().lambdas.front()));
+      family.lambdas.insert(lower ? family.lambdas.end() : family.lambdas.begin(), out.back().lambdas.begin(),
+                            out.back().lambdas.end());
+    }
+    return out;
+  }
+
+  // Whether most fits at a point reached the tolerance; beyond it they would not.
+  bool reached(const CvPoint& point) const {
+    std::size_t count = 0;
+    for (const CvCell& cell : result_.cells)
+      if (cell.candidate == point.candidate && cell.gamma == point.gamma && cell.lambda == point.lambda)
+        count += cell.converged ? 1 : 0;
+    return 2 * count >= splits_.size();
+  }
+
+  // The next lambdas below or above a grid, at the ratio of its last two.
+  static std::vector<double> beyond(const std::vector<double>& grid, bool below) {
+    const std::size_t n = grid.size();
+    const double edge = below ? grid[n - 1] : grid[0];
+    const double ratio = below ? grid[n - 1] / grid[n - 2] : grid[0] / grid[1];
+    std::vector<double> out{edge * ratio};
+    while (out.size() < extension_steps) out.push_back(out.back() * ratio);
+    if (!below) std::reverse(out.begin(), out.end());
+    return out;
+  }
+
+  const Dataset& data_;
+  std::span<const double> raw_target_;
+  const CvOptions& options_;
+  const Context& context_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::vector<Split> splits_;
+  std::vector<Family> families_;
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t, double>, CvCell> known_;
+  std::mutex mutex_;  // guards what follows while units run
+  std::size_t done_ = 0, total_ = 0;
+  CvResult result_;
+};
+
+}  // namespace
+
+std::vector<Candidate> resolved_candidates(const CvOptions& options, const std::vector<std::string>& classes) {
+  const CostMatrix cost = chosen_cost(options.train, classes);
+  std::vector<Candidate> out = options.candidates;
+  for (Candidate& candidate : out) {
+    options_of(candidate, options.train);
+    if (candidate.decode == Decoder::automatic)
+      candidate.decode = default_decoder(candidate.surrogate, candidate.smoothing, cost);
+  }
+  return out;
+}
+
+std::string name_of(const Candidate& candidate, std::span<const Candidate> all) {
+  const auto twin = [&](const Candidate& other) {
+    return other.surrogate == candidate.surrogate && other.smoothing == candidate.smoothing &&
+           other.decode != candidate.decode;
+  };
+  std::string out = candidate.smoothing > 0 ? "smoothed " : "";
+  out += to_string(candidate.surrogate);
+  if (std::any_of(all.begin(), all.end(), twin)) out += fmt::format("/{}", to_string(candidate.decode));
+  return out;
+}
+
+std::vector<Candidate> automatic_candidates(bool symmetric_costs, double smoothing) {
+  std::vector<Candidate> out{{SurrogateKind::m4n, 0, Decoder::argmax}};
+  if (!symmetric_costs) out.push_back({SurrogateKind::m4n, 0, Decoder::adversary});
+  out.push_back({SurrogateKind::m4n, smoothing, Decoder::expected});
+  out.push_back({SurrogateKind::m3n, 0, Decoder::argmax});
+  out.push_back({SurrogateKind::crf, 0, Decoder::expected});
+  return out;
+}
+
+CvResult cross_validate(const Dataset& data, std::span<const double> raw_target, const CvOptions& options,
+                        const Context& context) {
+  return CrossValidation(data, raw_target, options, context).run();
+}
+
+}  // namespace m4n

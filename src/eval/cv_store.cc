@@ -1,0 +1,204 @@
+#include "eval/cv_store.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "data/text.h"
+#include "m4n/error.h"
+#include "m4n/read.h"
+#include "model/atomic_file.h"
+#include "model/checksum.h"
+#include "solver/training_set.h"
+
+namespace m4n {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* header =
+    "split,surrogate,smoothing,decode,gamma,lambda,validation,test,relative_gap,converged,seconds\n";
+enum Column {
+  c_split,
+  c_surrogate,
+  c_smoothing,
+  c_decode,
+  c_gamma,
+  c_lambda,
+  c_validation,
+  c_test,
+  c_gap,
+  c_converged,
+  c_seconds,
+  columns
+};
+
+template <class T>
+std::uint64_t mixed(std::span<const T> values, std::uint64_t before) {
+  return crc64({reinterpret_cast<const char*>(values.data()), values.size_bytes()},
+               before);  // NOLINT(*-reinterpret-cast): bytes
+}
+
+// Over everything that the numbers depend on and the settings do not spell out.
+std::string checksum(const Dataset& data, std::span<const double> raw_target, const CvOptions& options) {
+  std::uint64_t sum = 0;
+  if (const auto* dense = std::get_if<DenseMatrix>(&data.x)) {
+    sum = mixed<double>(dense->values, sum);
+  } else {
+    const auto& sparse = std::get<SparseMatrix>(data.x);
+    sum = mixed<std::size_t>(sparse.row_start, sum);
+    sum = mixed<std::uint32_t>(sparse.column, sum);
+    sum = mixed<double>(sparse.value, sum);
+  }
+  sum = mixed<std::int32_t>(data.label, sum);
+  for (const std::string& name : data.class_names) sum = mixed<char>({name.c_str(), name.size() + 1}, sum);
+  sum = mixed<double>(data.weight, sum);
+  sum = mixed<double>(raw_target, sum);
+  sum = mixed<double>(chosen_cost(options.train, data.class_names).values(), sum);
+  if (!options.train.class_weight.empty())
+    sum = mixed<double>(read_class_weights(options.train.class_weight, data), sum);
+  sum = mixed<std::int32_t>(options.plan.fold_of, sum);
+  return fmt::format("{:016x}", sum);
+}
+
+std::string gamma_text(const std::optional<double>& gamma) { return gamma ? fmt::format("{}", *gamma) : "median"; }
+
+Json settings(const Dataset& data, std::span<const double> raw_target, const CvOptions& options) {
+  const TrainOptions& o = options.train;
+  const auto optional = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
+  Json candidates = Json::array(), gammas = Json::array();
+  for (const Candidate& c : options.candidates)
+    candidates.push_back({to_string(c.surrogate), c.smoothing, to_string(c.decode)});
+  for (const auto& gamma : options.gammas) gammas.push_back(gamma_text(gamma));
+  return {{"checksum", checksum(data, raw_target, options)},
+          {"examples", data.examples()},
+          {"task", to_string(o.task.value_or(Task::multiclass))},
+          {"bins", o.bins},
+          {"binning", to_string(o.binning)},
+          {"features", to_string(o.features)},
+          {"degree", o.degree},
+          {"components", o.components},
+          {"landmarks", to_string(o.landmarks)},
+          {"standardize", optional(o.standardize)},
+          {"bias", o.bias},
+          {"candidates", candidates},
+          {"lambdas", options.lambdas},
+          {"gammas", gammas},
+          {"splits", options.plan.splits},
+          {"ratio", options.plan.ratio},
+          {"folds", options.plan.folds},
+          {"tol", o.tol},
+          {"epochs", o.epochs},
+          {"time_limit", optional(o.time_limit)},
+          {"solver", to_string(o.solver)},
+          {"oracle", to_string(o.oracle)},
+          {"oracle_iterations", o.oracle_iterations},
+          {"warm_start", o.warm_start},
+          {"average", optional(o.average)},
+          {"step", to_string(o.step)},
+          {"seed", o.seed}};
+}
+
+void refuse_other_settings(const std::string& directory, const Json& now) {
+  std::ifstream file(directory + "/settings.json");
+  const Json before = Json::parse(file, nullptr, false);
+  for (const auto& [key, value] : now.items()) {
+    const auto found = before.is_object() ? before.find(key) : before.end();
+    if (before.is_object() && found != before.end() && *found == value) continue;
+    throw Error(fmt::format(
+        "--out {}: it holds results of other settings ({} is {} now, {} there); name another directory, or remove it",
+        directory, key, value.dump(), before.is_object() && found != before.end() ? found->dump() : "missing"));
+  }
+}
+
+}  // namespace
+
+CvStore::CvStore(std::string directory, const Dataset& data, std::span<const double> raw_target,
+                 const CvOptions& options)
+    : directory_(std::move(directory)),
+      path_(directory_ + "/cells.csv"),
+      candidates_(options.candidates),
+      gammas_(options.gammas) {
+  std::error_code error;
+  fs::create_directories(directory_, error);
+  if (!fs::is_directory(directory_))
+    throw Error(fmt::format("--out {}: cannot be made a directory: {}", directory_,
+                            error ? error.message() : "there is a file of that name"));
+  const Json now = settings(data, raw_target, options);
+  if (fs::exists(directory_ + "/settings.json")) {
+    refuse_other_settings(directory_, now);
+    read_cells();
+  } else {
+    write_file_atomically(directory_ + "/settings.json", now.dump(1) + "\n");
+  }
+  std::string text = header;
+  for (const CvCell& cell : known_) text += line(cell);
+  write_file_atomically(path_, text);  // without a last line that was cut off
+  file_.open(path_, std::ios::app);
+  if (!file_) throw Error(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+}
+
+std::string CvStore::line(const CvCell& cell) const {
+  const Candidate& c = candidates_[cell.candidate];
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", cell.split + 1, to_string(c.surrogate), c.smoothing,
+                     to_string(c.decode), gamma_text(gammas_[cell.gamma]), cell.lambda, cell.validation, cell.test,
+                     cell.relative_gap, cell.converged ? 1 : 0, cell.seconds);
+}
+
+void CvStore::read_cells() {
+  std::ifstream file(path_);
+  std::string text;
+  std::getline(file, text);
+  for (std::size_t number = 2; std::getline(file, text) && !file.eof(); ++number) {
+    const std::vector<std::string> cells = split_cells(text, path_, number);
+    const auto fail = [&] {
+      throw Error(
+          fmt::format("{}: line {}: found {}, which is no cell of this cross-validation; remove the line, or "
+                      "the directory",
+                      path_, number, shown(text)));
+    };
+    if (cells.size() != columns) fail();
+    CvCell cell;
+    const auto value = [&](Column column) {
+      const auto found = finite_number(cells[column]);
+      if (!found) fail();
+      return *found;
+    };
+    cell.split = static_cast<std::size_t>(value(c_split)) - 1;
+    while (cell.candidate < candidates_.size() &&
+           !(cells[c_surrogate] == to_string(candidates_[cell.candidate].surrogate) &&
+             cells[c_decode] == to_string(candidates_[cell.candidate].decode) &&
+             value(c_smoothing) == candidates_[cell.candidate].smoothing))
+      ++cell.candidate;
+    while (cell.gamma < gammas_.size() && cells[c_gamma] != gamma_text(gammas_[cell.gamma])) ++cell.gamma;
+    if (cell.candidate == candidates_.size() || cell.gamma == gammas_.size()) fail();
+    cell.lambda = value(c_lambda);
+    cell.validation = value(c_validation);
+    cell.test = value(c_test);
+    cell.relative_gap = value(c_gap);
+    cell.converged = value(c_converged) != 0;
+    cell.seconds = value(c_seconds);
+    known_.push_back(cell);
+  }
+}
+
+void CvStore::add(std::span<const CvCell> cells) {
+  std::string text;
+  for (const CvCell& cell : cells) text += line(cell);
+  file_ << text << std::flush;
+  if (!file_) throw Error(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+}
+
+void CvStore::finish(const CvResult& result, const std::string& report) {
+  file_.close();
+  std::string text = header;
+  for (const CvCell& cell : result.cells) text += line(cell);
+  write_file_atomically(path_, text);
+  write_file_atomically(directory_ + "/cv.json", report + "\n");
+}
+
+}  // namespace m4n
