@@ -8,9 +8,7 @@
 
 #include <cmath>
 
-#include "m4n/evaluate.h"
 #include "m4n/fit.h"
-#include "m4n/read.h"
 #include "support.h"
 #include "transform/prepared.h"
 #include "transform/standardize.h"
@@ -63,10 +61,9 @@ struct Outcome {
 Outcome libsvm(const Dataset& train, const Dataset& test, const PreparedFeatures& prepared, double lambda,
                int repeats) {
   svm_set_print_string_function([](const char*) {});
-  const Nodes rows(std::get<DenseMatrix>(prepared.x).view());
+  Nodes rows(std::get<DenseMatrix>(prepared.x).view());
   std::vector<double> target(train.label.begin(), train.label.end());
-  const svm_problem problem{static_cast<int>(train.examples()), target.data(),
-                            const_cast<svm_node**>(rows.rows.data())};
+  const svm_problem problem{static_cast<int>(train.examples()), target.data(), rows.rows.data()};
   svm_parameter parameter{};
   parameter.svm_type = C_SVC;
   parameter.kernel_type = RBF;
@@ -146,8 +143,7 @@ Json kernel_machines(const Settings& settings) {
   Json out{{"kernel_machines", Json::array()}, {"libsvm_version", libsvm_version}};
   if (!set) return out;
   const std::size_t count = settings.quick ? 1000 : 9000;
-  out["kernel_machines"] =
-      compare(rows_of(set->data, 0, count), rows_of(set->data, 9000, set->n() - 9000), settings);
+  out["kernel_machines"] = compare(rows_of(set->data, 0, count), rows_of(set->data, 9000, set->n() - 9000), settings);
   return out;
 }
 
