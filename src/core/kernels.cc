@@ -1,4 +1,4 @@
-// Scores, updates and distances of kernels.h, compiled once for every vector width.
+// Scores and updates of kernels.h, compiled once for every vector width.
 #include "core/kernels.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -10,7 +10,6 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/cache_control.h"
 #include "hwy/highway.h"
-#include "hwy/contrib/math/math-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -135,29 +134,6 @@ double Dot(std::span<const double> a, std::span<const double> b) {
   return out;
 }
 
-void L1Distances(std::span<const double> x, const double* w, std::span<double> v) {
-  const std::size_t kp = v.size();
-  for (std::size_t first = 0; first < kp; first += lane_block) {
-    constexpr std::size_t vectors = lane_block / lanes;
-    V acc[vectors];
-    for (V& a : acc) a = hn::Zero(d);
-    for (std::size_t j = 0; j < x.size(); ++j) {
-      const V xv = hn::Set(d, x[j]);
-      for (std::size_t a = 0; a < vectors; ++a)
-        acc[a] = hn::Add(acc[a], hn::Abs(hn::Sub(xv, hn::Load(d, w + j * kp + first + a * lanes))));
-    }
-    for (std::size_t a = 0; a < vectors; ++a) hn::Store(acc[a], d, v.data() + first + a * lanes);
-  }
-}
-
-void Decay(std::span<double> v, double rate) {
-  const V scale = hn::Set(d, -rate), floor = hn::Set(d, -708.0);
-  for (std::size_t a = 0; a < v.size(); a += lanes) {
-    const V x = hn::Mul(scale, hn::Max(hn::Load(d, v.data() + a), hn::Zero(d)));
-    hn::Store(hn::IfThenElseZero(hn::Gt(x, floor), hn::Exp(d, hn::Max(x, floor))), d, v.data() + a);
-  }
-}
-
 void ShiftTowards(std::span<const double> v, double step, std::span<const double> mu, std::span<double> u) {
   const V scale = hn::Set(d, step);
   for (std::size_t a = 0; a < v.size(); a += lanes)
@@ -175,8 +151,6 @@ HWY_EXPORT(SparseScores);
 HWY_EXPORT(DenseUpdate);
 HWY_EXPORT(SparseUpdate);
 HWY_EXPORT(Dot);
-HWY_EXPORT(L1Distances);
-HWY_EXPORT(Decay);
 HWY_EXPORT(ShiftTowards);
 
 void dense_scores(std::span<const double> x, const double* w, const double* bias, std::span<double> v) {
@@ -194,10 +168,6 @@ void sparse_update(std::span<const std::uint32_t> column, std::span<const double
   HWY_DYNAMIC_DISPATCH(SparseUpdate)(column, value, delta, scale, w, bias);
 }
 double dot(std::span<const double> a, std::span<const double> b) { return HWY_DYNAMIC_DISPATCH(Dot)(a, b); }
-void l1_distances(std::span<const double> x, const double* w, std::span<double> v) {
-  HWY_DYNAMIC_DISPATCH(L1Distances)(x, w, v);
-}
-void decay(std::span<double> v, double rate) { HWY_DYNAMIC_DISPATCH(Decay)(v, rate); }
 void shift_towards(std::span<const double> v, double step, std::span<const double> mu, std::span<double> u) {
   HWY_DYNAMIC_DISPATCH(ShiftTowards)(v, step, mu, u);
 }

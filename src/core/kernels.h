@@ -31,6 +31,29 @@ void l1_distances(std::span<const double> x, const double* w, std::span<double> 
 
 // v = exp(-rate * max(v, 0)), entry by entry: distances to similarities.
 void decay(std::span<double> v, double rate);
+// The same into floats, plus `shift`; the exponential itself is taken in float.
+void decay(std::span<const double> v, double rate, float shift, float* out);
+
+// v_c = own + norm_c - 2 v_c: inner products x.c to squared distances, own = |x|^2, norm_c = |c|^2.
+void squared_distances(double own, const double* norm, std::span<double> v);
+
+// out = x, out.size() of them; lane blocks.
+void to_double(const float* x, std::span<double> out);
+
+// One tile of columns of a product of a sparse with a dense matrix: for every c < begin.size() - 1
+//   out_c += sum over e = begin[c] .. begin[c + 1] - 1 of  entries[e].scale * (row entries[e].row of `rows`).
+// Rows lie `stride` apart, the rows of `out` one tile. All start on a cache line.
+template <class T>
+inline constexpr std::size_t row_tile = 512 / sizeof(T);
+template <class T>
+struct ScaledRow {
+  std::uint32_t row;
+  T scale;
+};
+void add_scaled_rows(std::span<const std::size_t> begin, const ScaledRow<float>* entries, const float* rows,
+                     std::size_t stride, float* out);
+void add_scaled_rows(std::span<const std::size_t> begin, const ScaledRow<double>* entries, const double* rows,
+                     std::size_t stride, double* out);
 
 // Euclidean projection of u onto the simplex: mu = (u - tau)_+ with sum mu = 1.
 void project_simplex(std::span<const double> u, std::span<double> mu);

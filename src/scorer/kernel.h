@@ -1,15 +1,21 @@
 // Scores of an exact kernel: v_i = sum_j K(x_i, x_j) a_j with one coefficient row a_j an example; the bias adds 1 to K.
-// The solver sees the same Scorer as for linear features:
+// The solver sees the same Scorer as for linear features. A score is kept as the sum of three parts,
 //
-//   update(i, delta)   a_i += scale delta, remembered. After 32 of them ONE pass brings all scores V = K a up to date:
-//   a rank-32
-//                      product, n x 32 x k multiply-adds with the rows of K streaming through the cache. Same iterates
-//                      as updating every time, at the speed of a matrix product.
-//   scores(i)          row i of V plus what is remembered: at most 32 x k.
+//   v_i = base_i + change_i + sum over late p of K(x_i, x_p) step_p,
 //
-// K is kept in float (n^2 x 4 bytes), V and a in double, so scores do not drift. |w|^2 = sum_i a_i . v_i.
+//   update(i, delta)         a_i += scale delta, remembered as a late step. After 32 of them ONE pass over their rows
+//   of
+//                            K adds them to `change`: the same iterates as updating every time. Steps touch few
+//                            classes, and only those are computed: n multiply-adds a class that moved.
+//   scores(i)                at most 32 x k.
+//   set_coefficients(a)      base = K a in double, change = 0: n multiply-adds a coefficient that is not 0.
+//
+// K is kept in float (n^2 x 4 bytes), a and base in double. `change` is in float: its rounding is relative to how far
+// the scores have moved since set_coefficients, so it vanishes as a solver converges. Certificates are taken right
+// after set_coefficients, where everything is double. |w|^2 = sum_i a_i . v_i.
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,94 +25,75 @@
 namespace m4n {
 
 // K(x_i, x_j) of all pairs of training rows, bias included; shared by all fits on the same rows.
-struct GramMatrix {
-  std::size_t n = 0;
-  std::vector<float> values;  // n x n, symmetric
-  const float* row(std::size_t i) const { return values.data() + i * n; }
+class GramMatrix {
+ public:
+  GramMatrix() = default;
+  // Not yet filled, except that the padding of the rows is 0.
+  explicit GramMatrix(std::size_t n);
+
+  std::size_t n() const { return n_; }
+  std::size_t stride() const { return stride_; }  // from one row to the next
+  float* row(std::size_t i) { return values_.get() + i * stride_; }
+  const float* row(std::size_t i) const { return values_.get() + i * stride_; }
+  // Bytes of the matrix of n examples.
+  static double bytes(std::size_t n) { return 4.0 * static_cast<double>(n) * static_cast<double>(stride_of(n)); }
+
+ private:
+  struct Free {
+    void operator()(float* p) const;
+  };
+  // Whole tiles, so that passes need no special end; and one cache line more, so that the rows of a pass do not all
+  // fall into the same sets of the cache.
+  static std::size_t stride_of(std::size_t n);
+
+  std::size_t n_ = 0, stride_ = 0;
+  std::unique_ptr<float[], Free> values_;
 };
+
+// K times the rows of `a` (n rows of `stride` doubles), accumulated in double. Results do not depend on the threads.
+AlignedVector<double> times(const GramMatrix& gram, const AlignedVector<double>& a, std::size_t stride,
+                            unsigned threads);
 
 class KernelScorer {
  public:
-  KernelScorer(const GramMatrix& gram, std::size_t k)
-      : gram_(&gram),
-        k_(k),
-        stride_(kernels::padded(k)),
-        v_(gram.n * stride_, 0.0),
-        a_(v_),
-        late_(block * stride_, 0.0) {}
+  KernelScorer(const GramMatrix& gram, std::size_t k);
 
-  std::size_t examples() const { return gram_->n; }
+  std::size_t examples() const { return gram_->n(); }
   std::size_t parts(std::size_t /*i*/) const { return k_; }
   std::size_t padded_parts(std::size_t /*i*/) const { return stride_; }
   std::size_t largest_padded_parts() const { return stride_; }
-  std::size_t work(std::size_t /*i*/) const { return (gram_->n + block) * stride_; }
+  std::size_t work(std::size_t /*i*/) const { return (gram_->n() + block) * stride_; }
 
-  void scores(std::size_t i, std::span<double> v) const {
-    double share[block];
-    for (std::size_t p = 0; p < late_rows_.size(); ++p) share[p] = gram_->row(late_rows_[p])[i];
-    kernels::dense_scores({share, late_rows_.size()}, late_.data(), v_.data() + i * stride_, v);
-    for (std::size_t j = k_; j < stride_; ++j) v[j] = kernels::padding_score;
-  }
-
-  void prefetch(std::size_t i) const { kernels::prefetch(std::span(v_).subspan(i * stride_, stride_)); }
-
-  void update(std::size_t i, std::span<const double> delta, double scale) {
-    double* late = late_.data() + late_rows_.size() * stride_;
-    for (std::size_t j = 0; j < stride_; ++j) {
-      late[j] = scale * delta[j];
-      a_[i * stride_ + j] += late[j];
-    }
-    late_rows_.push_back(i);
-    if (late_rows_.size() == block) bring_up_to_date();
-  }
+  void scores(std::size_t i, std::span<double> v) const;
+  // Asks for what scores(i) will read of example i.
+  void prefetch(std::size_t i) const;
+  void update(std::size_t i, std::span<const double> delta, double scale);
 
   double squared_norm(std::size_t i) const { return gram_->row(i)[i]; }
+  double norm_squared();
+  void reset();
 
-  double norm_squared() {
-    bring_up_to_date();
-    return kernels::dot(a_, v_);
-  }
-  void reset() {
-    std::fill(v_.begin(), v_.end(), 0.0);
-    std::fill(a_.begin(), a_.end(), 0.0);
-    late_rows_.clear();
-  }
-
+  // a: n padded rows.
+  void set_coefficients(AlignedVector<double> a, unsigned threads);
   // The coefficients without padding, n x k.
-  std::vector<double> weights() const {
-    std::vector<double> out;
-    out.reserve(gram_->n * k_);
-    for (std::size_t i = 0; i < gram_->n; ++i)
-      out.insert(out.end(), a_.begin() + static_cast<std::ptrdiff_t>(i * stride_),
-                 a_.begin() + static_cast<std::ptrdiff_t>(i * stride_ + k_));
-    return out;
-  }
+  std::vector<double> weights() const;
 
  private:
-  static constexpr std::size_t block = 32, tile = 64;
+  static constexpr std::size_t block = 32, tile = kernels::row_tile<float>;
 
-  void bring_up_to_date() {
-    if (late_rows_.empty()) return;
-    const std::size_t count = late_rows_.size();
-    double share[tile * block];  // K of a tile of examples with the late rows, packed for the score kernel
-    for (std::size_t first = 0; first < gram_->n; first += tile) {
-      const std::size_t last = std::min(first + tile, gram_->n);
-      for (std::size_t p = 0; p < count; ++p) {
-        const float* row = gram_->row(late_rows_[p]);
-        for (std::size_t i = first; i < last; ++i) share[(i - first) * block + p] = row[i];
-      }
-      for (std::size_t i = first; i < last; ++i) {
-        double* v = v_.data() + i * stride_;
-        kernels::dense_scores({share + (i - first) * block, count}, late_.data(), v, {v, stride_});
-      }
-    }
-    late_rows_.clear();
-  }
+  void apply_late_steps();
+  // Where `change` of example i and class 0 lies; the next class is one tile further.
+  std::size_t place(std::size_t i) const { return i / tile * tile * k_ + i % tile; }
 
   const GramMatrix* gram_;
   std::size_t k_, stride_;
-  AlignedVector<double> v_, a_, late_;
-  std::vector<std::size_t> late_rows_;
+  AlignedVector<double> base_, a_;                // n x stride
+  AlignedVector<float> change_;                   // tile after tile of examples, each k x tile
+  bool changed_ = false;                          // change_ is not 0 everywhere
+  AlignedVector<double> late_;                    // block x stride
+  std::vector<std::size_t> late_rows_;            // the examples they belong to
+  std::vector<kernels::ScaledRow<float>> moves_;  // late steps class by class, scratch
+  std::vector<std::size_t> class_begin_;          // into moves_, scratch
 };
 
 }  // namespace m4n

@@ -19,7 +19,7 @@ void block_dual(Problem<Scorer> problem, const S& surrogate, const SolveRequest&
     problem.lambda = lambda;
     if constexpr (ProxSurrogate<S>) {
       if (request.options->solver != SolverKind::gbcfw) {
-        rebuild_weights(problem, surrogate, dual);
+        rebuild_weights(problem, surrogate, dual, request.context->threads);
         emit(prox_ascent(problem, surrogate, dual, options, *request.context));
         continue;
       }
@@ -27,7 +27,7 @@ void block_dual(Problem<Scorer> problem, const S& surrogate, const SolveRequest&
     // The paper's step starts at 1, which forgets any start; so every lambda starts afresh.
     const GbcfwOptions rule = gbcfw_options(*request.options);
     if (!rule.line_search) dual = DualPoint<S>(problem, surrogate);
-    rebuild_weights(problem, surrogate, dual);
+    rebuild_weights(problem, surrogate, dual, request.context->threads);
     emit(gbcfw(problem, surrogate, dual, options, rule, *request.context));
   }
 }

@@ -19,7 +19,7 @@ void CertificateSchedule::seen(double visits, double relative_gap) {
   // less than passing the mark.
   const double fallen = std::log(std::max(last_gap_, 1e-300)) - std::log(std::max(relative_gap, 1e-300));
   const double missing = std::log(std::max(relative_gap, 1e-300)) - std::log(std::max(tol_, 1e-300));
-  const double least = std::max(2 * n_, 0.1 * visits), most = std::max(4 * n_, visits);
+  const double least = std::max(least_, 0.1 * visits), most = std::max(4 * n_, visits);
   double wait = least;
   if (fallen > 0 && missing > 0) wait = 0.7 * (visits - last_visits_) * missing / fallen;
   next_ = visits + std::clamp(wait, least, most);

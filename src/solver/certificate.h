@@ -12,19 +12,36 @@
 
 namespace m4n {
 
+// Scorers whose scores come from one row of coefficients an example take all of them at once.
+template <class Scorer>
+concept HasCoefficients = requires(Scorer& s) {
+  s.set_coefficients(AlignedVector<double>(), 1U);
+};
+
 // w := w(mu), afresh: removes the rounding that many small updates leave behind.
 template <class Scorer, Surrogate S>
-void rebuild_weights(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual) {
-  AlignedVector<double> mu(problem.scorer->largest_padded_parts()), step(mu.size());
-  problem.scorer->reset();
+void rebuild_weights(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual, unsigned threads = 1) {
+  const std::size_t largest = problem.scorer->largest_padded_parts();
+  AlignedVector<double> mu(largest), step(largest), coefficients;
+  if constexpr (HasCoefficients<Scorer>) {
+    coefficients.assign(problem.examples() * largest, 0.0);
+  } else {
+    problem.scorer->reset();
+  }
   for (std::size_t i = 0; i < problem.examples(); ++i) {
     const std::size_t length = problem.scorer->padded_parts(i);
     const std::span<double> own = std::span(mu).first(length), delta = std::span(step).first(length);
     dual.load(i, own);
     surrogate.space().embed(problem.y(i), delta);
-    if (kernels::difference(delta, own, delta) > 0)
-      problem.scorer->update(i, delta, problem.weight[i] / problem.lambda);
+    if (!(kernels::difference(delta, own, delta) > 0)) continue;
+    const double scale = problem.weight[i] / problem.lambda;
+    if constexpr (HasCoefficients<Scorer>) {
+      for (std::size_t c = 0; c < length; ++c) coefficients[i * largest + c] = scale * delta[c];
+    } else {
+      problem.scorer->update(i, delta, scale);
+    }
   }
+  if constexpr (HasCoefficients<Scorer>) problem.scorer->set_coefficients(std::move(coefficients), threads);
 }
 
 // Nothing if the watch says stop first: a certificate can take long, and a user who wants to stop gets the last one.
@@ -100,16 +117,17 @@ class BestPoint {
 };
 
 // When to look: a certificate costs about as much as an epoch, so the next one waits until the gap is expected to be
-// small enough, by the decay seen between the last two, at least two epochs and a tenth of all visits so far.
+// small enough, by the decay seen between the last two, at least `least_epochs` and a tenth of all visits so far.
 // Everything is counted in visits, not in seconds, so that results repeat.
 class CertificateSchedule {
  public:
-  CertificateSchedule(std::size_t examples, double tol) : n_(static_cast<double>(examples)), tol_(tol), next_(2 * n_) {}
+  CertificateSchedule(std::size_t examples, double tol, double least_epochs = 2)
+      : n_(static_cast<double>(examples)), tol_(tol), least_(least_epochs * n_), next_(least_) {}
   bool due(double visits) const { return visits >= next_; }
   void seen(double visits, double relative_gap);
 
  private:
-  double n_, tol_, next_;
+  double n_, tol_, least_, next_;
   double last_visits_ = 0, last_gap_ = 1;
 };
 

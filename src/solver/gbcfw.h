@@ -88,7 +88,7 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
       dual.mu.swap(mean);
     }
     const Scorer iterate = *problem.scorer;
-    rebuild_weights(problem, surrogate, dual);
+    rebuild_weights(problem, surrogate, dual, context.threads);
     const std::optional<Certificate> found = certify(problem, surrogate, dual, context.threads, patience);
     if (found) best.offer(*found, *problem.scorer);
     if (average) {

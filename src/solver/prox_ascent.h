@@ -7,7 +7,8 @@
 // Each visit maximises the dual over its block: no step size, and the dual never falls. Blocks that do not move are
 // left out of the next 1, 2, 4, .. 32 sweeps; the certificate, which ends the loop, always looks at all of them. An
 // epoch is n visits, however many sweeps they take. A visit costs one score, one proximal step and, if the block moved,
-// one update.
+// one update. Where rebuilding the weights costs more than a look at all examples (HasCoefficients), the solver first
+// looks at the weights as they are, and rebuilds and certifies once that look says that it is worth it.
 #pragma once
 #include <cmath>
 
@@ -24,6 +25,8 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   constexpr unsigned most_patience = 6;
   constexpr std::size_t ahead = 4;  // visits between asking for an example's memory and reading it
   constexpr double flat = 1e-10;    // curvature, relative to the costs, below which a block is linear
+  // Relative gap below which the rounding of a kernel's scores could matter.
+  [[maybe_unused]] constexpr double worth_rebuilding = 1e-4;
 
   Watch watch(context, options);
   SolveResult result;
@@ -39,7 +42,7 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   };
   std::vector<Rest> rest(n);
   Rng rng(options.seed, 1);
-  CertificateSchedule schedule(n, options.tol);
+  CertificateSchedule schedule(n, options.tol, HasCoefficients<Scorer> ? 1 : 2);
   double visits = 0;
   // A full step of a block has the size of the costs over its curvature.
   const double size_of_costs = surrogate.scale() > 0 ? surrogate.scale() : 1;
@@ -69,18 +72,29 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
     problem.scorer->update(i, step, problem.weight[i] / problem.lambda);
   };
   BestPoint<Scorer> best;
+  double certified_at = -1;
   const auto look = [&](const Watch* patience) {
-    rebuild_weights(problem, surrogate, dual);
+    rebuild_weights(problem, surrogate, dual, context.threads);
     const std::optional<Certificate> found = certify(problem, surrogate, dual, context.threads, patience);
     if (!found) return;
+    certified_at = visits;
     best.offer(*found, *problem.scorer);
     result.certificate = best.certificate(options.tol);
     watch.report(result.epochs, result.certificate);
     schedule.seen(visits, result.certificate.relative_gap());
   };
+  // Whether the weights as they are, rounded by all their updates, are still too far from a certificate. That is told
+  // to the observer and to the schedule; only certificates count.
+  const auto far_off = [&] {
+    const std::optional<Certificate> found = certify(problem, surrogate, dual, context.threads, &watch);
+    if (!found) return true;  // told to stop
+    if (!(found->relative_gap() > std::max(options.tol, worth_rebuilding))) return false;
+    watch.report(result.epochs, *found);
+    schedule.seen(visits, found->relative_gap());
+    return true;
+  };
 
   bool stopped = false;
-  double certified_at = -1;
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
     awake.clear();
     for (std::size_t i = 0; i < n; ++i) {
@@ -100,10 +114,11 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
       stopped = watch.stopped(problem.scorer->work(awake[place]) + surrogate.work());
     }
     result.epochs = static_cast<int>(std::ceil(visits / static_cast<double>(n)));
-    if (!stopped && schedule.due(visits)) {
-      look(&watch);
-      certified_at = visits;
+    if (stopped || !schedule.due(visits)) continue;
+    if constexpr (HasCoefficients<Scorer>) {
+      if (far_off()) continue;
     }
+    look(&watch);
   }
   // Whoever stops the solver gets the best certified weights at once, if there are any.
   if (certified_at != visits && !(stopped && best.known())) look(nullptr);

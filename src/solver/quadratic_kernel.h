@@ -12,20 +12,6 @@
 
 namespace m4n {
 
-// K times the rows of `a` (padded).
-inline AlignedVector<double> gram_times(const GramMatrix& gram, std::size_t k, const AlignedVector<double>& a) {
-  KernelScorer scorer(gram, k);
-  const std::size_t stride = scorer.largest_padded_parts();
-  for (std::size_t i = 0; i < gram.n; ++i) scorer.update(i, std::span(a).subspan(i * stride, stride), 1);
-  AlignedVector<double> out(a.size());
-  for (std::size_t i = 0; i < gram.n; ++i) {
-    const std::span<double> row = std::span(out).subspan(i * stride, stride);
-    scorer.scores(i, row);
-    std::fill(row.begin() + static_cast<std::ptrdiff_t>(k), row.end(), 0.0);
-  }
-  return out;
-}
-
 // targets: padded rows, one a label. Starts from the coefficients `a` and leaves the solution there.
 inline SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const GramMatrix& gram, std::size_t k,
                                     const AlignedVector<double>& targets, AlignedVector<double>& a,
@@ -33,18 +19,19 @@ inline SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const 
   Watch watch(context, options);
   SolveResult result;
   result.solver = "cg";
-  const std::size_t n = gram.n, stride = kernels::padded(k);
+  const std::size_t n = gram.n(), stride = kernels::padded(k);
   const auto ridge = [&](std::size_t i) { return problem.lambda / (2 * problem.weight[i]); };
   const auto target = [&](std::size_t i) {
     return targets.data() + static_cast<std::size_t>(problem.y(i)[0]) * stride;
   };
+  const auto image_of = [&](const AlignedVector<double>& x) { return times(gram, x, stride, context.threads); };
   const auto by_class = [&](const AlignedVector<double>& x, const AlignedVector<double>& y) {
     std::vector<double> out(stride, 0.0);
     for (std::size_t j = 0; j < x.size(); ++j) out[j % stride] += x[j] * y[j];
     return out;
   };
 
-  AlignedVector<double> v = gram_times(gram, k, a), residual(a.size());
+  AlignedVector<double> v = image_of(a), residual(a.size());
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t c = 0; c < stride; ++c)
       residual[i * stride + c] = target(i)[c] - v[i * stride + c] - ridge(i) * a[i * stride + c];
@@ -60,15 +47,14 @@ inline SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const 
         g[i * stride + c] = 2 * problem.weight[i] * error + problem.lambda * a[i * stride + c];
       }
     result.certificate.primal = value + 0.5 * problem.lambda * kernels::dot(a, v);
-    result.certificate.dual =
-        result.certificate.primal - kernels::dot(g, gram_times(gram, k, g)) / (2 * problem.lambda);
+    result.certificate.dual = result.certificate.primal - kernels::dot(g, image_of(g)) / (2 * problem.lambda);
     result.certificate = judged(result.certificate, options.tol);
     watch.report(result.epochs, result.certificate);
   };
   look();
   bool stopped = false;
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
-    const AlignedVector<double> image = gram_times(gram, k, direction);
+    const AlignedVector<double> image = image_of(direction);
     std::vector<double> bend = by_class(direction, image), step(stride, 0.0);
     for (std::size_t j = 0; j < direction.size(); ++j)
       bend[j % stride] += ridge(j / stride) * direction[j] * direction[j];

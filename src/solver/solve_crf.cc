@@ -119,7 +119,7 @@ std::vector<Solution> solve_crf(const SolveRequest& request) {
     DualPoint<Crf> dual(problem, crf);
     for (const double lambda : request.lambdas) {
       problem.lambda = lambda;
-      rebuild_weights(problem, crf, dual);
+      rebuild_weights(problem, crf, dual, request.context->threads);
       emit(with_fallback(problem, crf, dual, request));
     }
   });

@@ -51,14 +51,12 @@ void linear_path(Problem<Scorer> problem, const View& x, const AlignedVector<dou
 void kernel_path(Problem<KernelScorer> problem, const AlignedVector<double>& targets, const SolveRequest& request,
                  const Emit& emit) {
   const std::size_t k = request.cost->k(), stride = kernels::padded(k);
-  AlignedVector<double> a(request.gram->n * stride, 0.0);
+  AlignedVector<double> a(request.gram->n() * stride, 0.0);
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
     const SolveResult result =
         quadratic_kernel(problem, *request.gram, k, targets, a, solver_options(*request.options), *request.context);
-    problem.scorer->reset();
-    for (std::size_t i = 0; i < request.gram->n; ++i)
-      problem.scorer->update(i, std::span(a).subspan(i * stride, stride), 1);
+    problem.scorer->set_coefficients(a, request.context->threads);
     emit(result);
   }
 }

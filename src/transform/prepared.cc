@@ -39,15 +39,24 @@ DenseMatrix to_dense(Features x) {
   return out;
 }
 
+// Block by block of PointKernel's tiles; what is above the diagonal is a copy of what is below.
 GramMatrix all_pairs(const Kernel& kernel, const DenseView& x, bool bias, unsigned threads) {
-  guard_memory(pair_bytes(FeatureKind::rbf, x.rows), "the kernel matrix", "use --features nystrom");
-  GramMatrix out{x.rows, std::vector<float>(x.rows * x.rows)};
+  constexpr std::size_t tile = PointKernel::tile;
+  guard_memory(GramMatrix::bytes(x.rows), "the kernel matrix", "use --features nystrom");
+  GramMatrix out(x.rows);
   const PointKernel points(kernel, x);
-  parallel_chunks(x.rows, 32, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-    std::vector<double> row(x.rows);
-    for (std::size_t i = first; i < last; ++i) {
-      points.evaluate(x.row(i), row);
-      for (std::size_t j = 0; j < x.rows; ++j) out.values[i * x.rows + j] = static_cast<float>(row[j] + (bias ? 1 : 0));
+  parallel_chunks(x.rows, tile, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+    std::vector<float> values(tile * tile);
+    for (std::size_t other = 0; other <= first; other += tile) {
+      const std::size_t count = std::min(tile, x.rows - other);
+      for (std::size_t i = first; i < last; ++i) {
+        float* row = values.data() + (i - first) * tile;
+        points.evaluate_tile(x.row(i), other / tile, bias ? 1.0F : 0.0F, row);
+        std::copy_n(row, count, out.row(i) + other);
+      }
+      for (std::size_t j = 0; j < count; ++j)
+        for (std::size_t i = std::max(first, other + j + 1); i < last; ++i)
+          out.row(other + j)[i] = values[(i - first) * tile + j];
     }
   });
   return out;
@@ -55,10 +64,7 @@ GramMatrix all_pairs(const Kernel& kernel, const DenseView& x, bool bias, unsign
 
 }  // namespace
 
-double pair_bytes(FeatureKind kind, std::size_t examples) {
-  const auto n = static_cast<double>(examples);
-  return is_kernel(kind) ? sizeof(float) * n * n : 0;
-}
+double pair_bytes(FeatureKind kind, std::size_t examples) { return is_kernel(kind) ? GramMatrix::bytes(examples) : 0; }
 
 double available_memory() {
   std::ifstream info("/proc/meminfo");

@@ -29,14 +29,22 @@ TrainOptions options_of(SurrogateKind surrogate, FeatureKind features, double to
 }
 
 // Features whose inner products are K: the rows of U sqrt(S) for K = U S U^T.
-Dataset with_explicit_features(const Dataset& data, const Kernel& kernel) {
+// With `as_stored` K is the matrix training sees: K + 1 rounded to float, less the 1 that the bias of a linear fit
+// adds.
+Dataset with_explicit_features(const Dataset& data, const Kernel& kernel, bool as_stored = false) {
   const DenseView x = std::get<DenseMatrix>(data.x).view();
   const auto n = static_cast<Eigen::Index>(x.rows);
   Eigen::MatrixXd gram(n, n);
   const PointKernel points(kernel, x);
   std::vector<double> row(x.rows);
+  float rounded[PointKernel::tile];
   for (Eigen::Index i = 0; i < n; ++i) {
     points.evaluate(x.row(static_cast<std::size_t>(i)), row);
+    for (std::size_t j = 0; j < x.rows && as_stored; ++j) {
+      if (j % PointKernel::tile == 0)
+        points.evaluate_tile(x.row(static_cast<std::size_t>(i)), j / PointKernel::tile, 1, rounded);
+      row[j] = static_cast<double>(rounded[j % PointKernel::tile]) - 1;
+    }
     for (Eigen::Index j = 0; j < n; ++j) gram(i, j) = row[static_cast<std::size_t>(j)];
   }
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(gram);
@@ -56,6 +64,7 @@ TEST(PointKernels, AreTheirFormulas) {
   const Dataset data = test::random_dataset(rng, 150, 5, 2);
   const DenseView x = std::get<DenseMatrix>(data.x).view();
   std::vector<double> out(x.rows);
+  float rounded[PointKernel::tile];
   for (const KernelKind kind : {KernelKind::rbf, KernelKind::laplacian, KernelKind::poly}) {
     const Kernel kernel{kind, 0.3, 2};
     const PointKernel points(kernel, x);
@@ -73,6 +82,8 @@ TEST(PointKernels, AreTheirFormulas) {
                                 : kind == KernelKind::laplacian ? std::exp(-0.3 * l1)
                                                                 : (0.3 * dot + 1) * (0.3 * dot + 1);
         EXPECT_NEAR(out[j], expected, 1e-12 * std::max(1.0, expected));
+        if (j % PointKernel::tile == 0) points.evaluate_tile(x.row(i), j / PointKernel::tile, 1, rounded);
+        EXPECT_NEAR(rounded[j % PointKernel::tile], expected + 1, 3e-7 * (expected + 1));
       }
     }
   }
@@ -98,6 +109,30 @@ TEST_P(Features, AnExactKernelIsItsExplicitFeatures) {
     EXPECT_NEAR(kernel.report.certificate.primal, linear.report.certificate.primal,
                 1e-6 * linear.report.certificate.primal)
         << to_string(kind);
+  }
+}
+
+// Scores between certificates are rounded to float; certificates are not, and small gaps are still reached. (gamma is
+// so large that K stays positive definite when it is rounded.)
+TEST_P(Features, ASmallGapOfAnExactKernelIsTrue) {
+  Rng rng(9);
+  const Dataset data = test::random_dataset(rng, 150, 4, 5);
+  TrainOptions o = options_of(GetParam(), FeatureKind::rbf, 1e-8);
+  o.standardize = false;
+  for (const double lambda : {0.1, 0.001}) {
+    o.features = FeatureKind::rbf;
+    o.gamma = 2;
+    o.lambda = lambda;
+    const FitResult kernel = fit(data, o);
+    EXPECT_TRUE(kernel.report.certificate.converged);
+    const Dataset same = with_explicit_features(data, kernel.model.map.kernel, true);
+    o.features = FeatureKind::linear;
+    o.gamma.reset();
+    const Certificate linear = fit(same, o).report.certificate, own = kernel.report.certificate;
+    // The two brackets hold the same optimum.
+    const double rounding = 1e-10 * linear.primal;
+    EXPECT_LE(own.dual, linear.primal + rounding);
+    EXPECT_LE(linear.dual, own.primal + rounding);
   }
 }
 

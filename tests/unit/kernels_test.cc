@@ -196,6 +196,45 @@ TEST(Kernels, EntropySlopeIsTheDerivative) {
   }
 }
 
+TEST(Kernels, DistancesBecomeSimilarities) {
+  AlignedVector<double> inner{0, 1, -1, 2, 0.5, 0, 0, 1e200}, norm{0, 1, 1, 4, 1, 100, 1e300, 1};
+  AlignedVector<double> squared = inner, plain;
+  kernels::squared_distances(1, norm.data(), squared);
+  for (std::size_t j = 0; j < 8; ++j) EXPECT_EQ(squared[j], 1 + norm[j] - 2 * inner[j]);
+  plain = squared;
+  kernels::decay(plain, 0.5);
+  for (const float shift : {0.0F, 1.0F}) {
+    float rounded[8];
+    kernels::decay(squared, 0.5, shift, rounded);
+    for (std::size_t j = 0; j < 8; ++j) {
+      const double expected = std::exp(-0.5 * std::max(squared[j], 0.0));
+      EXPECT_NEAR(plain[j], expected, 1e-15);
+      EXPECT_NEAR(rounded[j], expected + static_cast<double>(shift), 2e-7);
+    }
+  }
+}
+
+TEST(Kernels, ScaledRowsAddUp) {
+  Rng rng(7);
+  constexpr std::size_t tile = kernels::row_tile<double>, classes = 5, rows = 9, stride = tile + 8;
+  AlignedVector<float> narrow(rows * stride);
+  for (float& x : narrow) x = static_cast<float>(rng.normal());
+  AlignedVector<double> wide(narrow.size()), out(classes * tile, 0.5), expected = out;
+  kernels::to_double(narrow.data(), wide);
+  std::vector<kernels::ScaledRow<double>> entries;
+  std::vector<std::size_t> begin{0};
+  for (std::size_t c = 0; c < classes; ++c) {
+    for (std::size_t e = 0; e < 3 * c; ++e) {  // none for the first class
+      entries.push_back({static_cast<std::uint32_t>(rng.below(rows)), rng.normal()});
+      for (std::size_t j = 0; j < tile; ++j)
+        expected[c * tile + j] += entries.back().scale * static_cast<double>(narrow[entries.back().row * stride + j]);
+    }
+    begin.push_back(entries.size());
+  }
+  kernels::add_scaled_rows(begin, entries.data(), wide.data(), stride, out.data());
+  for (std::size_t j = 0; j < out.size(); ++j) EXPECT_NEAR(out[j], expected[j], 1e-13);
+}
+
 TEST(Kernels, DifferenceReturnsTheLargestStep) {
   AlignedVector<double> now(8, 0.0), old(8, 0.0), step(8);
   now[3] = 0.25;
