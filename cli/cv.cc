@@ -34,16 +34,6 @@ struct CvArguments {
   bool json = false, quiet = false;
 };
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> out;
-  for (std::size_t first = 0; first <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', first), text.size());
-    out.push_back(text.substr(first, comma - first));
-    first = comma + 1;
-  }
-  return out;
-}
-
 void set_lambdas(CvOptions& options, const std::string& text) {
   options.lambdas = parse_reals("lambdas", text, lambda_range);
   std::sort(options.lambdas.begin(), options.lambdas.end(), std::greater<>());
@@ -52,7 +42,7 @@ void set_lambdas(CvOptions& options, const std::string& text) {
 
 void set_gammas(CvOptions& options, const std::string& text) {
   options.gammas.clear();
-  for (const std::string& word : words_of(text)) {
+  for (const std::string& word : split_list(text)) {
     if (word == "median") {
       options.gammas.emplace_back(std::nullopt);
       continue;
@@ -66,7 +56,7 @@ void set_gammas(CvOptions& options, const std::string& text) {
 }
 
 void set_ratio(SplitPlan& plan, const std::string& text) {
-  const std::vector<std::string> words = words_of(text);
+  const std::vector<std::string> words = split_list(text);
   if (words.size() != plan.ratio.size())
     throw UsageError(
         fmt::format("--ratio: found '{}', expected three numbers: training, validation, test, as 60,20,20", text));
@@ -93,7 +83,7 @@ std::vector<Candidate> candidates_of(const CvArguments& arguments, const Dataset
   const std::vector<std::string> valid{"m4n", "smoothed", "m3n", "crf", "qs"};
   std::vector<Candidate> out;
   bool smoothed = false;
-  for (const std::string& word : words_of(arguments.surrogates)) {
+  for (const std::string& word : split_list(arguments.surrogates)) {
     const std::size_t which = parse_choice("surrogates", word, valid);
     constexpr SurrogateKind kinds[] = {SurrogateKind::m4n, SurrogateKind::m4n, SurrogateKind::m3n, SurrogateKind::crf,
                                        SurrogateKind::qs};

@@ -16,7 +16,7 @@ namespace m4n::cli {
 namespace {
 
 constexpr int bar_width = 20;
-constexpr const char* wipe = "\r\x1b[K";  // back to the start of the line, which is cleared
+constexpr const char* wiped = "\r\x1b[K";  // back to the start of the line, which is cleared
 
 bool can_redraw(bool quiet) { return !quiet && isatty(STDERR_FILENO) == 1; }
 
@@ -39,13 +39,13 @@ double fraction_done(double first_gap, const Progress& progress) {
 ProgressLine::ProgressLine(bool quiet) : visible_(can_redraw(quiet)) {}
 
 ProgressLine::~ProgressLine() {
-  if (visible_) std::fputs(wipe, stderr);
+  if (visible_) std::fputs(wiped, stderr);
 }
 
 void ProgressLine::draw(const Progress& progress) {
   if (!visible_) return;
   if (first_gap_ <= 0) first_gap_ = progress.relative_gap;
-  const std::string line = fmt::format("{}{} epoch {} of at most {}  gap {:.1e} (tolerance {:.1e})  {:.1f} s", wipe,
+  const std::string line = fmt::format("{}{} epoch {} of at most {}  gap {:.1e} (tolerance {:.1e})  {:.1f} s", wiped,
                                        bar(fraction_done(first_gap_, progress)), progress.epoch, progress.epochs,
                                        progress.relative_gap, progress.tol, progress.seconds);
   std::fputs(line.c_str(), stderr);
@@ -53,15 +53,18 @@ void ProgressLine::draw(const Progress& progress) {
 
 CountingLine::CountingLine(bool quiet) : visible_(can_redraw(quiet)) {}
 
-CountingLine::~CountingLine() {
-  if (visible_) std::fputs(wipe, stderr);
+CountingLine::~CountingLine() { wipe(); }
+
+void CountingLine::wipe() {
+  if (visible_) std::fputs(wiped, stderr);
 }
 
-void CountingLine::draw(std::size_t done, std::size_t total, double seconds) {
+void CountingLine::draw(std::size_t done, std::size_t total, double seconds, const std::string& what) {
   if (!visible_ || done == 0) return;
   const double fraction = static_cast<double>(done) / static_cast<double>(total);
-  const std::string line = fmt::format("{}{} {} of {}  {:.0f} s, about {:.0f} s left", wipe, bar(fraction), done, total,
-                                       seconds, seconds / fraction - seconds);
+  const std::string line =
+      fmt::format("{}{} {}{} of {}  {:.0f} s, about {:.0f} s left", wiped, bar(fraction),
+                  what.empty() ? "" : what + " ", done, total, seconds, seconds / fraction - seconds);
   std::fputs(line.c_str(), stderr);
 }
 

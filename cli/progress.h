@@ -28,7 +28,9 @@ class CountingLine {
   ~CountingLine();
   CountingLine(const CountingLine&) = delete;
   CountingLine& operator=(const CountingLine&) = delete;
-  void draw(std::size_t done, std::size_t total, double seconds);
+  // `what` is said behind the bar.
+  void draw(std::size_t done, std::size_t total, double seconds, const std::string& what = {});
+  void wipe();
 
  private:
   bool visible_;

@@ -11,6 +11,7 @@
   X(cv)                 \
   X(info)               \
   X(dump)               \
+  X(reproduce)          \
   X(generate)           \
   X(demo)               \
   X(bench)              \

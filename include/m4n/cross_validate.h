@@ -56,7 +56,8 @@ struct CvCell {
   double validation = 0, test = 0;  // mean task loss of the two parts
   double relative_gap = 0;
   bool converged = false;
-  double seconds = 0;  // of solving; shared by the candidates that differ only in the decoder
+  double seconds = 0;       // of solving; shared by the candidates that differ only in the decoder
+  double oracle_error = 0;  // mean over the last epoch of how far an approximate oracle fell short; 0 for exact ones
 };
 
 struct CvProgress {

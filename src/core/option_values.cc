@@ -89,10 +89,7 @@ double parse_real(std::string_view option, const std::string& text, const RealRa
 std::vector<double> parse_reals(std::string_view option, const std::string& text, const RealRange& range) {
   constexpr double most = 1000;  // of a range
   std::vector<double> out;
-  for (std::size_t first = 0; first <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', first), text.size());
-    const std::string item = text.substr(first, comma - first);
-    first = comma + 1;
+  for (const std::string& item : split_list(text)) {
     const std::size_t colon = item.find(':');
     if (colon == std::string::npos) {
       out.push_back(parse_real(option, item, range));
@@ -129,6 +126,16 @@ bool parse_yes_no(std::string_view option, const std::string& text) {
 std::string parse_nonempty(std::string_view option, const std::string& text, std::string_view what) {
   if (text.empty()) refuse(option, text, what);
   return text;
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t first = 0; first <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', first), text.size());
+    out.push_back(text.substr(first, comma - first));
+    first = comma + 1;
+  }
+  return out;
 }
 
 bool names_a_file(std::string_view text) { return text.find_first_of("./") != std::string_view::npos; }

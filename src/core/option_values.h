@@ -42,6 +42,9 @@ bool parse_yes_no(std::string_view option, const std::string& text);
 // The name of a column or file: anything but nothing.
 std::string parse_nonempty(std::string_view option, const std::string& text, std::string_view what);
 
+// The items of a list a,b,c; an empty text has one empty item.
+std::vector<std::string> split_list(const std::string& text);
+
 // Where words and files are both possible, a dot or a slash tells a file.
 bool names_a_file(std::string_view text);
 

@@ -17,6 +17,7 @@
 #include "eval/cv_choice.h"
 #include "eval/held_out.h"
 #include "m4n/error.h"
+#include "report/wording.h"
 #include "solver/training_set.h"
 #include "surrogate/decoder.h"
 
@@ -196,7 +197,7 @@ class CrossValidation {
           cells.push_back({s, g, family.candidates[d], batch->lambdas[l],
                            mean_cost(set.cost(), validation, on_validation[at]),
                            mean_cost(set.cost(), test, on_test[at]), solved.certificate.relative_gap(),
-                           solved.certificate.converged, solved.seconds});
+                           solved.certificate.converged, solved.seconds, solved.oracle_error});
         }
       keep(cells, true);
     }
@@ -249,15 +250,15 @@ class CrossValidation {
                                                             : nullptr;
       const std::string who = name_of(result_.candidates[best.candidate], result_.candidates);
       if (reason != nullptr) {
-        result_.notes.push_back(
-            fmt::format("the best lambda of {} is at the edge of the grid, {:.6g}: {}", who, best.lambda, reason));
+        result_.notes.push_back(fmt::format("the best lambda of {} is at the edge of the grid, {}: {}", who,
+                                            lambda_text(best.lambda), reason));
         continue;
       }
       ++times;
       out.push_back({f, beyond(family.lambdas, lower)});
-      result_.notes.push_back(
-          fmt::format("the best lambda of {} was at the edge of the grid, {:.6g}: extended to {:.6g}", who, best.lambda,
-                      lower ? out.back().lambdas.back() : out.back().lambdas.front()));
+      result_.notes.push_back(fmt::format("the best lambda of {} was at the edge of the grid, {}: extended to {}", who,
+                                          lambda_text(best.lambda),
+                                          lambda_text(lower ? out.back().lambdas.back() : out.back().lambdas.front())));
       family.lambdas.insert(lower ? family.lambdas.end() : family.lambdas.begin(), out.back().lambdas.begin(),
                             out.back().lambdas.end());
     }

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* header =
-    "split,surrogate,smoothing,decode,gamma,lambda,validation,test,relative_gap,converged,seconds\n";
+    "split,surrogate,smoothing,decode,gamma,lambda,validation,test,relative_gap,converged,seconds,oracle_error\n";
 enum Column {
   c_split,
   c_surrogate,
@@ -34,6 +34,7 @@ enum Column {
   c_gap,
   c_converged,
   c_seconds,
+  c_oracle_error,
   columns
 };
 
@@ -144,9 +145,9 @@ CvStore::CvStore(std::string directory, const Dataset& data, std::span<const dou
 
 std::string CvStore::line(const CvCell& cell) const {
   const Candidate& c = candidates_[cell.candidate];
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", cell.split + 1, to_string(c.surrogate), c.smoothing,
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", cell.split + 1, to_string(c.surrogate), c.smoothing,
                      to_string(c.decode), gamma_text(gammas_[cell.gamma]), cell.lambda, cell.validation, cell.test,
-                     cell.relative_gap, cell.converged ? 1 : 0, cell.seconds);
+                     cell.relative_gap, cell.converged ? 1 : 0, cell.seconds, cell.oracle_error);
 }
 
 void CvStore::read_cells() {
@@ -182,6 +183,7 @@ void CvStore::read_cells() {
     cell.relative_gap = value(c_gap);
     cell.converged = value(c_converged) != 0;
     cell.seconds = value(c_seconds);
+    cell.oracle_error = value(c_oracle_error);
     known_.push_back(cell);
   }
 }

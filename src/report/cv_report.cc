@@ -46,6 +46,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& row : rows) {
     for (std::size_t c = 0; c < row.size(); ++c)
       out += c == 0 ? fmt::format("{:<{}}", row[c], width[c]) : fmt::format("  {:>{}}", row[c], width[c]);
+    while (out.back() == ' ') out.pop_back();
     out += '\n';
   }
   return out;
@@ -79,11 +80,6 @@ std::string candidate_table(const CvResult& result, const CvOptions& options) {
 }
 
 }  // namespace
-
-std::string lambda_text(double lambda) {
-  int exponent = 0;
-  return std::frexp(lambda, &exponent) == 0.5 ? fmt::format("2^{}", exponent - 1) : fmt::format("{:.6g}", lambda);
-}
 
 std::string cv_json(const CvResult& result, const CvOptions& options, const std::string& model) {
   const Candidate& best = result.candidates[result.best.candidate];

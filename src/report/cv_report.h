@@ -10,7 +10,4 @@ namespace m4n {
 std::string cv_json(const CvResult& result, const CvOptions& options, const std::string& model);
 std::string cv_text(const CvResult& result, const CvOptions& options);
 
-// 2^-10 for powers of two, six digits otherwise.
-std::string lambda_text(double lambda);
-
 }  // namespace m4n

@@ -1,7 +1,8 @@
-// Numbers with their nouns, for messages and reports: "1 epoch", "2 epochs", "0 classes".
+// Numbers as people write them, for messages and reports; with their nouns: "1 epoch", "2 epochs", "0 classes".
 #pragma once
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,6 +13,12 @@ namespace m4n {
 inline std::string counted(std::uint64_t count, std::string_view noun, std::string_view plural = {}) {
   if (count == 1) return fmt::format("1 {}", noun);
   return plural.empty() ? fmt::format("{} {}s", count, noun) : fmt::format("{} {}", count, plural);
+}
+
+// 2^-10 for powers of two, six digits otherwise.
+inline std::string lambda_text(double lambda) {
+  int exponent = 0;
+  return std::frexp(lambda, &exponent) == 0.5 ? fmt::format("2^{}", exponent - 1) : fmt::format("{:.6g}", lambda);
 }
 
 }  // namespace m4n

@@ -72,6 +72,13 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
       const auto examples = static_cast<double>(n);
       move_towards(step, 2 * examples / (t + 2 * examples), now);
     }
+    if constexpr (ApproximateSurrogate<S>) {
+      if (!rule.line_search && result.epochs + 1 == options.epochs)
+        result.oracle_error += (surrogate.conjugate(v, problem.y(i), dual.state_of(i), workspace) -
+                                surrogate.neg_omega(step, problem.y(i), workspace) -
+                                kernels::dot(v.first(dual.of(i).size()), step.first(dual.of(i).size()))) /
+                               static_cast<double>(n);
+    }
     ++result.oracle_calls;
     if (average) average->absorb(i, t, dual);
     ++t;

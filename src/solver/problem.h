@@ -91,6 +91,7 @@ struct SolveResult {
   int epochs = 0;
   std::uint64_t oracle_calls = 0;
   double seconds = 0;
+  double oracle_error = 0;  // mean over the last epoch of Omega*(v) - [v.mu - Omega(mu)] for approximate argmax
   bool interrupted = false;
   const char* solver = "";
 };

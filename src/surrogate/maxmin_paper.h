@@ -11,6 +11,7 @@ template <class MaxMin>
 class PaperMaxMin {
  public:
   using StateUnit = double;  // the pair (mu, nu)
+  static constexpr bool approximate = true;
   struct Workspace {
     typename MaxMin::Workspace exact;
     MirrorProx<Simplex, SimplexLoss>::Workspace mirror;

@@ -44,6 +44,10 @@ concept Surrogate = requires(const S s, ScoreView v, LabelView y, Marginals out,
   { s.work() } -> std::convertible_to<std::size_t>;
 };
 
+// A surrogate whose argmax is only approximate.
+template <class S>
+concept ApproximateSurrogate = Surrogate<S> && S::approximate;
+
 // A surrogate whose block problem can be solved with the quadratic term included.
 template <class S>
 concept ProxSurrogate = Surrogate<S> && requires(const S s, ScoreView v, LabelView y, Marginals out, double c,

@@ -1,0 +1,227 @@
+#include "eval/reproduce.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "core/option_values.h"
+#include "eval/cv_choice.h"
+#include "eval/cv_store.h"
+#include "m4n/error.h"
+#include "m4n/read.h"
+#include "report/cv_report.h"
+#include "transform/prepared.h"
+
+namespace m4n {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double never = 1e-12;  // a tolerance that 50 passes do not reach
+constexpr int paper_passes = 50, table2_passes = 100, paper_iterations = 20;
+constexpr int patient_epochs = 20'000;
+
+constexpr double from_percent(double x) { return x / 100; }
+
+std::vector<double> powers_of_two(int first, int last) {
+  std::vector<double> out;
+  for (int e = first; e <= last; ++e) out.push_back(std::ldexp(1.0, -e));
+  return out;
+}
+
+// The examples of a set. The ordinal sets of the paper are one row shorter than the public files, as if their first
+// row had been read as a header: it is left out. Grades are cut from all targets, as they must have been.
+Dataset load(const FoundSet& found, Binning binning) {
+  const PaperSet& set = *found.set;
+  RawTable table = read_table(found.path, {}, true);
+  const bool raw = table.target_name == "target";
+  Dataset data = label_for_training(std::move(table), set.task, raw ? static_cast<int>(set.k) : 0, binning);
+  if (data.examples() <= found.n) return data;
+  std::vector<std::size_t> rest;
+  for (std::size_t i = data.examples() - found.n; i < data.examples(); ++i) rest.push_back(i);
+  return subset(data, rest);
+}
+
+// Features of all the data at once, before any split, as in the authors' code.
+Dataset with_centers(Dataset data, const ReproduceOptions& options, const Context& context) {
+  TrainOptions o;
+  o.features = FeatureKind::rbf_centers;
+  o.seed = options.seed;
+  data.x = prepare(std::move(data.x), {}, o, context).x;
+  data.feature_names.clear();
+  return data;
+}
+
+CvOptions common(const ReproduceOptions& options, Task task) {
+  CvOptions o;
+  o.train.task = task;
+  o.train.seed = options.seed;
+  o.plan.splits = options.splits;
+  o.lambdas = powers_of_two(1, 10);
+  o.extend = false;
+  return o;
+}
+
+CvOptions on_centers(const ReproduceOptions& options, Task task) {
+  CvOptions o = common(options, task);
+  o.train.standardize = false;
+  return o;
+}
+
+CvOptions paper_protocol(const ReproduceOptions& options, Task task, SurrogateKind surrogate) {
+  CvOptions o = on_centers(options, task);
+  o.candidates = {{surrogate, 0, Decoder::argmax}};
+  o.train.tol = never;
+  o.train.epochs = paper_passes;
+  o.train.solver = surrogate == SurrogateKind::crf ? SolverKind::prox : SolverKind::gbcfw;
+  if (surrogate == SurrogateKind::m4n) {
+    o.train.oracle = OracleKind::spmp;
+    o.train.oracle_iterations = paper_iterations;
+  }
+  if (surrogate == SurrogateKind::m3n) o.train.average = true;
+  return o;
+}
+
+CvOptions exact_protocol(const ReproduceOptions& options, Task task, SurrogateKind surrogate) {
+  CvOptions o = on_centers(options, task);
+  o.candidates = {{surrogate, 0, Decoder::automatic}};
+  o.train.epochs = patient_epochs;
+  return o;
+}
+
+// Gammas around the one that the median distance gives.
+CvOptions best_protocol(const ReproduceOptions& options, const Dataset& data, Task task, SurrogateKind surrogate) {
+  CvOptions o = common(options, task);
+  o.candidates = {{surrogate, 0, Decoder::automatic}};
+  o.train.features = FeatureKind::rbf;
+  o.lambdas = powers_of_two(4, 16);
+  o.extend = true;
+  TrainOptions fit;
+  fit.features = FeatureKind::nystrom;  // one landmark: all that is wanted is the gamma
+  fit.components = 1;
+  fit.seed = options.seed;
+  const double median = prepare(data.x, {}, fit, {}).fitted->map.kernel.gamma;
+  constexpr double factor = 4;
+  o.gammas = {median / factor, median, median * factor};
+  return o;
+}
+
+// Runs one cross-validation, or takes it from where it was kept. Nothing if interrupted.
+std::optional<CvResult> run(const ReproduceOptions& options, const std::string& name, const Dataset& data, CvOptions cv,
+                            const Context& context) {
+  cv.candidates = resolved_candidates(cv, data.class_names);
+  CvStore store(options.out + "/cells/" + name, data, {}, cv);
+  cv.known = store.known();
+  cv.finished = [&](std::span<const CvCell> cells) { store.add(cells); };
+  if (options.observe) cv.observe = [&](const CvProgress& progress) { options.observe(name, progress); };
+  CvResult result = cross_validate(data, {}, cv, context);
+  if (result.interrupted) return std::nullopt;
+  store.finish(result, cv_json(result, cv, ""));
+  return result;
+}
+
+double solving_seconds(const CvResult& result) {
+  double out = 0;
+  for (const CvCell& cell : result.cells) out += cell.seconds;
+  return out;
+}
+
+}  // namespace
+
+const std::vector<PaperSet>& paper_sets() {
+  constexpr auto mc = Task::multiclass, ord = Task::ordinal;
+  static const std::vector<PaperSet> all{
+      {"segment", "segment", mc, 19, 2310, 7, from_percent(6.64), from_percent(6.43), from_percent(6.09), false},
+      {"iris", "iris", mc, 4, 150, 3, from_percent(3.33), from_percent(3.08), from_percent(3.33), false},
+      {"wine", "wine", mc, 13, 178, 3, from_percent(2.56), from_percent(2.14), from_percent(2.35), false},
+      {"vehicle", "vehicle", mc, 18, 846, 4, from_percent(24.6), from_percent(25.1), from_percent(24), false},
+      {"satimage", "satimage", mc, 36, 4435, 6, from_percent(12.2), from_percent(11.5), from_percent(11.9), false},
+      {"letter", "letter", mc, 16, 15000, 26, from_percent(14.6), from_percent(13.2), from_percent(13.5), false},
+      {"mfeat", "mfeat", mc, 216, 2000, 10, from_percent(3.94), from_percent(4.35), from_percent(3.96), false},
+      {"wisconsin", "wisconsin", ord, 32, 193, 5, 1.24, 1.26, 1.26, false},
+      {"stocks", "stocks", ord, 9, 949, 5, 0.167, 0.168, 0.160, false},
+      {"machine", "machine", ord, 6, 208, 10, 0.634, 0.628, 0.628, true},
+      {"abalone", "abalone", ord, 10, 4176, 10, 0.520, 0.526, 0.520, false},
+      {"auto", "auto", ord, 7, 391, 10, 0.589, 0.621, 0.585, true}};
+  return all;
+}
+
+const char* to_string(Protocol protocol) {
+  return protocol == Protocol::paper ? "paper" : protocol == Protocol::exact ? "exact" : "best";
+}
+
+std::vector<FoundSet> find_sets(const ReproduceOptions& options, bool table2, std::vector<std::string>* missing) {
+  std::vector<std::string> names;
+  for (const PaperSet& set : paper_sets()) names.emplace_back(set.name);
+  for (const std::string& name : options.only)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw UsageError("--only: " + unknown_word_message("data set", name, names));
+  if (!fs::is_directory(options.data))
+    throw Error(fmt::format("--data {}: is no directory; name the one that holds the data sets", options.data));
+  std::vector<FoundSet> out;
+  for (const PaperSet& set : paper_sets()) {
+    const bool asked =
+        options.only.empty() || std::find(options.only.begin(), options.only.end(), set.name) != options.only.end();
+    if (!asked || (table2 && !set.in_table2)) continue;
+    std::string path = fmt::format("{}/{}.csv", options.data, set.file);
+    if (!fs::exists(path)) path += ".gz";
+    if (!fs::exists(path)) {
+      missing->push_back(fmt::format("{}.csv", set.file));
+      continue;
+    }
+    const std::size_t rows_there = rows(read_table(path, {}, true).x);
+    const bool shortened = set.task == Task::ordinal && rows_there == set.n + 1;
+    out.push_back({&set, path, shortened ? set.n : rows_there});
+  }
+  return out;
+}
+
+std::vector<Table1Cell> reproduce_table1(const ReproduceOptions& options, const std::vector<FoundSet>& sets,
+                                         const Context& context) {
+  std::vector<Table1Cell> out;
+  for (const FoundSet& found : sets) {
+    const PaperSet& set = *found.set;
+    const Dataset data = load(found, options.binning), centers = with_centers(data, options, context);
+    for (const Protocol protocol : options.protocols)
+      for (const SurrogateKind surrogate : {SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::m4n}) {
+        CvOptions cv = protocol == Protocol::paper   ? paper_protocol(options, set.task, surrogate)
+                       : protocol == Protocol::exact ? exact_protocol(options, set.task, surrogate)
+                                                     : best_protocol(options, data, set.task, surrogate);
+        const std::string name = fmt::format("{}-{}-{}", set.name, to_string(protocol), to_string(surrogate));
+        const auto result = run(options, name, protocol == Protocol::best ? data : centers, cv, context);
+        if (!result) return out;
+        const auto unconverged =
+            std::count_if(result->cells.begin(), result->cells.end(), [](const CvCell& c) { return !c.converged; });
+        out.push_back({&set, found.n, protocol, surrogate, result->overall.test, result->best.lambda,
+                       solving_seconds(*result), static_cast<std::size_t>(unconverged), result->cells.size()});
+      }
+  }
+  return out;
+}
+
+std::vector<Table2Cell> reproduce_table2(const ReproduceOptions& options, const std::vector<FoundSet>& sets,
+                                         const Context& context) {
+  std::vector<Table2Cell> out;
+  for (const FoundSet& found : sets) {
+    const Dataset data = with_centers(load(found, options.binning), options, context);
+    for (const bool warm : {true, false})
+      for (const int iterations : {10, 30, 50, 100}) {
+        CvOptions cv = paper_protocol(options, found.set->task, SurrogateKind::m4n);
+        cv.train.epochs = table2_passes;
+        cv.train.oracle_iterations = iterations;
+        cv.train.warm_start = warm;
+        const std::string name = fmt::format("{}-table2-{}-{}", found.set->name, warm ? "warm" : "cold", iterations);
+        const auto result = run(options, name, data, cv, context);
+        if (!result) return out;
+        std::vector<double> errors;
+        for (const CvCell& cell : result->overall.chosen) errors.push_back(cell.oracle_error);
+        out.push_back(
+            {found.set, found.n, warm, iterations, result->overall.test, summary(errors), solving_seconds(*result)});
+      }
+  }
+  return out;
+}
+
+}  // namespace m4n

@@ -1,0 +1,81 @@
+// The experiments of the paper's two tables, from public copies of its data sets.
+//
+//   protocol  features                                  fits                                   decoding
+//   paper     RBF centres, standardised over ALL data   50 passes: GBCFW + SP-MP with K = 20   argmax
+//             before splitting, as the authors' code    for M4N, BCFW for M3N (both averaged),
+//             does                                      SDCA for CRF
+//   exact     the same                                  certified to a relative gap of 1e-3    usual
+//   best      exact rbf kernel, fitted in the training  the same                               usual
+//             part; gamma and lambda by validation,
+//             lambda also below 2^-10
+//
+// All use the same random splits 60/20/20 and choose lambda (from 2^-1 .. 2^-10) by the validation loss.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "m4n/context.h"
+#include "m4n/cross_validate.h"
+
+namespace m4n {
+
+struct PaperSet {
+  const char* name;
+  const char* file;  // without .csv or .csv.gz
+  Task task;
+  std::size_t d, n, k;   // as printed
+  double m3n, crf, m4n;  // test losses as printed; errors in percent are kept as fractions
+  bool in_table2;
+};
+const std::vector<PaperSet>& paper_sets();
+
+enum class Protocol { paper, exact, best };
+const char* to_string(Protocol);
+
+struct ReproduceOptions {
+  std::string data;               // directory with the files
+  std::string out;                // directory for results
+  std::vector<std::string> only;  // names of sets; empty: all
+  std::vector<Protocol> protocols{Protocol::paper, Protocol::exact, Protocol::best};
+  int splits = 14;
+  Binning binning = Binning::width;  // of the ordinal sets
+  std::uint64_t seed = 0;
+  // Called with what runs now and how far it is.
+  std::function<void(const std::string&, const CvProgress&)> observe;
+};
+
+// A set that was found, as the experiments use it.
+struct FoundSet {
+  const PaperSet* set;
+  std::string path;
+  std::size_t n;  // examples used
+};
+// The sets of a table that are asked for, and the names of files that are missing. Throws UsageError for unknown names.
+std::vector<FoundSet> find_sets(const ReproduceOptions& options, bool table2, std::vector<std::string>* missing);
+
+struct Table1Cell {
+  const PaperSet* set;
+  std::size_t n;
+  Protocol protocol;
+  SurrogateKind surrogate;
+  CvSummary test;
+  double best_lambda, seconds;  // seconds: of solving, over all splits and lambdas
+  std::size_t unconverged, fits;
+};
+struct Table2Cell {
+  const PaperSet* set;
+  std::size_t n;
+  bool warm_start;
+  int iterations;
+  CvSummary test, oracle_error;
+  double seconds;
+};
+
+// Cells finished earlier in options.out are taken from there. An interrupted run returns the cells that are complete.
+std::vector<Table1Cell> reproduce_table1(const ReproduceOptions& options, const std::vector<FoundSet>& sets,
+                                         const Context& context);
+std::vector<Table2Cell> reproduce_table2(const ReproduceOptions& options, const std::vector<FoundSet>& sets,
+                                         const Context& context);
+
+}  // namespace m4n
