@@ -1,9 +1,11 @@
-// m4n eval: the task loss and the metrics of a model on labelled data.
+// m4n eval: the task loss and the metrics of a model on labelled data, with confidence intervals where asked for.
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "arguments.h"
+#include "core/option_values.h"
 #include "data/text.h"
 #include "m4n/evaluate.h"
 #include "m4n/read.h"
@@ -15,11 +17,14 @@
 namespace m4n::cli {
 namespace {
 
+constexpr std::uint64_t least_replicates = 2, most_replicates = 1'000'000;
+
 struct EvalArguments {
-  TrainOptions options;  // only how files are read
+  TrainOptions options;  // only how files are read, and the seed
   Context context;
   std::string model, data;
   bool json = false;
+  std::uint64_t replicates = 0;  // 0: no bootstrap
 };
 
 void warn_of_unseen(const std::vector<std::string>& unseen, const EvalArguments& arguments) {
@@ -37,7 +42,12 @@ int run(const EvalArguments& arguments) {
   const Dataset data = label_for_model(std::move(table), model, &unseen);
   warn_of_unseen(unseen, arguments);
   const Evaluation evaluation = evaluate(model, data.label, predicted, data.weight);
-  print(arguments.json ? eval_json(evaluation, model.classes) + "\n" : eval_text(evaluation, model));
+  std::optional<Bootstrap> intervals;
+  if (arguments.replicates > 0)
+    intervals = bootstrap(model, data.label, predicted, data.weight, arguments.replicates, arguments.options.seed,
+                          arguments.context);
+  const Bootstrap* shown = intervals ? &*intervals : nullptr;
+  print(arguments.json ? eval_json(evaluation, model.classes, shown) + "\n" : eval_text(evaluation, model, shown));
   return done;
 }
 
@@ -45,8 +55,15 @@ Action declare(CLI::App& app) {
   auto arguments = std::make_shared<EvalArguments>();
   add_argument(app, "MODEL", "a model saved by train", arguments->model);
   add_argument(app, "DATA", "CSV or LIBSVM file with labels, plain or gzip", arguments->data);
-  app.add_flag("--json", arguments->json, "print one JSON object: n, unseen, loss, metrics, classes");
-  add_train_options(app, arguments->options, {"target", "id", "weights", "format"});
+  app.add_flag("--json", arguments->json,
+               "print one JSON object: n, unseen, loss, metrics, classes, and bootstrap if any");
+  CLI::Option* replicates = add_text_option(
+      app, "bootstrap", "N", "off", "95% confidence intervals from N resamples of the examples, N from 2 to 1000000",
+      [arguments](const std::string& text) {
+        arguments->replicates = parse_whole("bootstrap", text, least_replicates, most_replicates);
+      });
+  add_train_options(app, arguments->options, {"target", "id", "weights", "format", "seed"});
+  app.get_option("--seed")->needs(replicates);
   add_threads_option(app, arguments->context);
   return [arguments] { return run(*arguments); };
 }
@@ -54,12 +71,16 @@ Action declare(CLI::App& app) {
 }  // namespace
 
 Command eval_command() {
-  return {"eval", "MODEL DATA", "judge a model on labelled data: task loss and all metrics of the task",
-          "The loss is the mean cost the model was trained for. A label unseen in training counts as an error of the "
-          "largest cost, and one warning lists such labels. With --weights every mean is weighted; n, unseen and the "
-          "confusion matrix count rows all the same. Columns that were label, weights or id in training are known "
-          "and need not be named again; weights count only with --weights.\n",
-          declare};
+  return {
+      "eval", "MODEL DATA", "judge a model on labelled data: task loss and all metrics of the task",
+      "The loss is the mean cost the model was trained for. A label unseen in training counts as an error of the "
+      "largest cost, and one warning lists such labels. With --weights every mean is weighted; n, unseen and the "
+      "confusion matrix count rows all the same. Columns that were label, weights or id in training are known "
+      "and need not be named again; weights count only with --weights.\n"
+      "\nWith --bootstrap N, n of the n examples are drawn with replacement, each with its weight, N times over; the "
+      "loss and every metric get the percentiles 2.5 and 97.5 of the values found, and in JSON also their standard "
+      "deviation (se). That is the uncertainty from the examples of DATA; MODEL is taken as it is.\n",
+      declare};
 }
 
 }  // namespace m4n::cli

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "m4n/context.h"
 #include "m4n/model.h"
 
 namespace m4n {
@@ -22,5 +23,24 @@ struct Evaluation {
 // weight: empty, or one a row; every mean is then weighted. n, unseen and the confusion matrix count rows.
 Evaluation evaluate(const Model& model, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                     std::span<const double> weight = {});
+
+// How far a value would move with other examples of the same kind: between the percentiles 2.5 and 97.5 of its values
+// on resamples, with their standard deviation.
+struct Interval {
+  double low = 0, high = 0, se = 0;
+};
+
+struct Bootstrap {
+  static constexpr double confidence = 0.95;
+  std::uint64_t replicates = 0, seed = 0;
+  Interval loss;
+  std::vector<std::pair<std::string, Interval>> metrics;  // the names of Evaluation::metrics, in their order
+};
+
+// The intervals over `replicates` >= 2 resamples of the examples: n draws with replacement, each with its weight. Rows
+// of weight zero are not there. Cost O(replicates n); the result depends on the seed, never on the number of threads.
+Bootstrap bootstrap(const Model& model, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
+                    std::span<const double> weight, std::uint64_t replicates, std::uint64_t seed,
+                    const Context& context = {});
 
 }  // namespace m4n

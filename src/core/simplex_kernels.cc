@@ -62,20 +62,6 @@ double Threshold(std::span<const double> u, double mass) {
   }
 }
 
-// The same from a guess: (sum of u over any set of entries - mass) / (their number) is never above tau, so after the
-// first round t only rises. Entries are taken relative to the guess. A good guess, like that of the last support, saves
-// rounds.
-double ThresholdNear(std::span<const double> u, double mass, double guess) {
-  double t = 0, last_count = 0;
-  for (int round = 0;; ++round) {
-    const auto [sum, count] = above(u, guess, t);
-    if (count == 0) return Threshold(u, mass);  // a guess above all entries
-    if (count == last_count || (round > 1 && count > last_count)) return guess + t;
-    last_count = count;
-    t = (sum - mass) / count;
-  }
-}
-
 // mu = (u - tau)_+, scaled to sum to 1.
 HWY_INLINE void cut_at(double threshold, std::span<const double> u, std::span<double> mu) {
   const V tau = hn::Set(d, threshold);
@@ -100,21 +86,49 @@ HWY_INLINE void cut_at(double threshold, std::span<const double> u, std::span<do
 
 void ProjectSimplex(std::span<const double> u, std::span<double> mu) { cut_at(Threshold(u, 1), u, mu); }
 
+// The threshold is sought from a guess, that of the old support: (sum of u over any set of entries - 1) / (their
+// number) is never above tau, so after the first round t only rises, and where the support stays one round will do.
+// Every round leaves mu = (u - guess - t)_+, whose sum tells whether t is right. Entries are taken relative to the
+// guess, so that huge scores lose nothing.
 void ProxLinear(std::span<const double> v, std::span<const double> cost, double step, std::span<double> mu,
                 std::span<double> u) {
+  constexpr double rounding = 1e-14;
   const V scale = hn::Set(d, step);
-  V sum = hn::Zero(d), count = hn::Zero(d);  // of u over the support of mu
+  V sum = hn::Zero(d);  // of u over the support of mu
+  std::size_t support = 0;
   for (std::size_t a = 0; a < v.size(); a += lanes) {
     const V slope = hn::Add(hn::Load(d, v.data() + a), hn::Load(d, cost.data() + a));
     const V old = hn::Load(d, mu.data() + a);
     const V moved = hn::MulAdd(slope, scale, old);
-    const auto support = hn::Gt(old, hn::Zero(d));
-    sum = hn::Add(sum, hn::IfThenElseZero(support, moved));
-    count = hn::Add(count, hn::IfThenElseZero(support, hn::Set(d, 1.0)));
+    const auto in = hn::Gt(old, hn::Zero(d));
+    sum = hn::Add(sum, hn::IfThenElseZero(in, moved));
+    support += hn::CountTrue(d, in);
     hn::Store(moved, d, u.data() + a);
   }
-  const double guess = (hn::GetLane(hn::SumOfLanes(d, sum)) - 1) / hn::GetLane(hn::SumOfLanes(d, count));
-  cut_at(ThresholdNear(u, 1, guess), u, mu);
+  const double guess = (hn::GetLane(hn::SumOfLanes(d, sum)) - 1) / static_cast<double>(support);
+  const V origin = hn::Set(d, guess);
+  double t = 0, total = 0;
+  std::size_t last_count = 0;
+  for (int round = 0;; ++round) {
+    const V tv = hn::Set(d, t);
+    V parts = hn::Zero(d);
+    std::size_t count = 0;
+    for (std::size_t a = 0; a < u.size(); a += lanes) {
+      const V x = hn::Sub(hn::Sub(hn::Load(d, u.data() + a), origin), tv);
+      count += hn::CountTrue(d, hn::Gt(x, hn::Zero(d)));
+      const V part = hn::Max(x, hn::Zero(d));
+      parts = hn::Add(parts, part);
+      hn::Store(part, d, mu.data() + a);
+    }
+    total = hn::GetLane(hn::SumOfLanes(d, parts));
+    if (count == 0) return ProjectSimplex(u, mu);  // a guess above all entries
+    if (std::abs(total - 1) <= rounding || count == last_count || (round > 1 && count > last_count)) break;
+    last_count = count;
+    t += (total - 1) / static_cast<double>(count);
+  }
+  const V share = hn::Set(d, 1 / total);
+  for (std::size_t a = 0; a < u.size(); a += lanes)
+    hn::Store(hn::Mul(hn::Load(d, mu.data() + a), share), d, mu.data() + a);
 }
 
 void ProxMax(std::span<double> u, double c, std::span<double> mu) {

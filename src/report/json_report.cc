@@ -30,6 +30,20 @@ Json nested(std::span<const Number> values, std::size_t columns) {
   return table;
 }
 
+Json interval_json(const Interval& interval) {
+  return {{"low", interval.low}, {"high", interval.high}, {"se", interval.se}};
+}
+
+Json bootstrap_json(const Bootstrap& bootstrap) {
+  Json metrics = Json::object();
+  for (const auto& [name, interval] : bootstrap.metrics) metrics[name] = interval_json(interval);
+  return {{"replicates", bootstrap.replicates},
+          {"seed", bootstrap.seed},
+          {"confidence", Bootstrap::confidence},
+          {"loss", interval_json(bootstrap.loss)},
+          {"metrics", std::move(metrics)}};
+}
+
 }  // namespace
 
 std::string train_json(const TrainReport& report, const std::string& model_path) {
@@ -98,15 +112,17 @@ std::string info_json(const Model& model) {
   return one_line(object);
 }
 
-std::string eval_json(const Evaluation& evaluation, const std::vector<std::string>& classes) {
+std::string eval_json(const Evaluation& evaluation, const std::vector<std::string>& classes,
+                      const Bootstrap* bootstrap) {
   Json metrics = Json::object();
   for (const auto& [name, value] : evaluation.metrics) metrics[name] = value;
   metrics["confusion"] = nested(std::span<const std::uint64_t>(evaluation.confusion), classes.size());
-  const Json object = {{"n", evaluation.n},
-                       {"unseen", evaluation.unseen},
-                       {"loss", evaluation.loss},
-                       {"metrics", std::move(metrics)},
-                       {"classes", classes}};
+  Json object = {{"n", evaluation.n},
+                 {"unseen", evaluation.unseen},
+                 {"loss", evaluation.loss},
+                 {"metrics", std::move(metrics)},
+                 {"classes", classes}};
+  if (bootstrap != nullptr) object["bootstrap"] = bootstrap_json(*bootstrap);
   return one_line(object);
 }
 

@@ -14,7 +14,9 @@ namespace m4n {
 std::string train_json(const TrainReport& report, const std::string& model_path);
 // Everything train printed but times and paths, and what the model is.
 std::string info_json(const Model& model);
-// `classes` give rows and columns of the confusion matrix their names.
-std::string eval_json(const Evaluation& evaluation, const std::vector<std::string>& classes);
+// `classes` give rows and columns of the confusion matrix their names. The key `bootstrap` is there where there was
+// one.
+std::string eval_json(const Evaluation& evaluation, const std::vector<std::string>& classes,
+                      const Bootstrap* bootstrap = nullptr);
 
 }  // namespace m4n

@@ -66,6 +66,18 @@ std::string confusion_text(const Evaluation& evaluation, const std::vector<std::
   return text + "\n";
 }
 
+// "0.25      [0.2, 0.3125]": intervals behind the values of the lines from `first` on, in a column of their own.
+void add_intervals(Lines& lines, std::size_t first, const Bootstrap& bootstrap) {
+  std::vector<Interval> intervals = {bootstrap.loss};
+  for (const auto& [name, interval] : bootstrap.metrics) intervals.push_back(interval);
+  std::size_t width = 0;
+  for (const auto& [name, value] : lines) width = std::max(width, value.size());
+  for (std::size_t i = 0; i < intervals.size() && first + i < lines.size(); ++i) {
+    std::string& value = lines[first + i].second;
+    value = fmt::format("{:<{}}  [{}, {}]", value, width, rounded(intervals[i].low), rounded(intervals[i].high));
+  }
+}
+
 // "rbf, gamma 0.05, 312 points" where there is a feature map.
 std::string features_text(const Model& model) {
   const FeatureMap& map = model.map;
@@ -116,12 +128,16 @@ std::string info_text(const Model& model) {
   return aligned(lines);
 }
 
-std::string eval_text(const Evaluation& evaluation, const Model& model) {
+std::string eval_text(const Evaluation& evaluation, const Model& model, const Bootstrap* bootstrap) {
   constexpr std::size_t most_classes = 30;
   Lines lines = {{"examples", std::to_string(evaluation.n)},
                  {fmt::format("loss ({})", model.loss_name), rounded(evaluation.loss)}};
   for (const auto& [name, value] : evaluation.metrics) lines.emplace_back(name, rounded(value));
+  if (bootstrap != nullptr) add_intervals(lines, 1, *bootstrap);
   std::string text = aligned(lines);
+  if (bootstrap != nullptr)
+    text += fmt::format("[low, high]: the middle {:.0f}% of the values on {} resamples of the examples (seed {})\n",
+                        100 * Bootstrap::confidence, bootstrap->replicates, bootstrap->seed);
   const std::size_t k = model.k();
   if (evaluation.confusion.size() != k * k) return text;
   text += k <= most_classes ? fmt::format("\n{}", confusion_text(evaluation, model.classes))

@@ -10,7 +10,8 @@ namespace m4n {
 
 std::string train_text(const TrainReport& report);
 std::string info_text(const Model& model);
-// With the confusion matrix, or for more than 30 classes a line that says where to find it.
-std::string eval_text(const Evaluation& evaluation, const Model& model);
+// With the confusion matrix, or for more than 30 classes a line that says where to find it, and with the intervals of a
+// bootstrap of the same examples beside the values.
+std::string eval_text(const Evaluation& evaluation, const Model& model, const Bootstrap* bootstrap = nullptr);
 
 }  // namespace m4n

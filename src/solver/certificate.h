@@ -1,6 +1,6 @@
-// The certificate: P(w) from above and D(mu) at the weights w = w(mu) that the scorer holds. It costs one pass of
-// scores and oracles. Sums run over fixed chunks in a fixed order, so that the digits do not depend on the number of
-// threads.
+// The certificate: P from above, at any weights, and D(mu) at the weights w = w(mu) that the scorer holds. It costs one
+// pass of scores and oracles. Sums run over fixed chunks in a fixed order, so that the digits do not depend on the
+// number of threads.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -44,10 +44,12 @@ void rebuild_weights(const Problem<Scorer>& problem, const S& surrogate, DualPoi
   if constexpr (HasCoefficients<Scorer>) problem.scorer->set_coefficients(std::move(coefficients), threads);
 }
 
-// Nothing if the watch says stop first: a certificate can take long, and a user who wants to stop gets the last one.
+// P is that of `primal`, or of w(mu) where that is null. Nothing if the watch says stop first: a certificate can take
+// long, and a user who wants to stop gets the last one.
 template <class Scorer, Surrogate S>
 std::optional<Certificate> certify(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual,
-                                   unsigned threads, const Watch* watch = nullptr) {
+                                   unsigned threads, const Watch* watch = nullptr, Scorer* primal = nullptr) {
+  Scorer& weights = primal != nullptr ? *primal : *problem.scorer;
   constexpr std::size_t chunk = 256;
   const std::size_t n = problem.examples();
   struct Sums {
@@ -70,7 +72,7 @@ std::optional<Certificate> certify(const Problem<Scorer>& problem, const S& surr
       if (watch != nullptr && i % 16 == 0 && watch->expired()) given_up = true;
       const std::span<double> v = std::span(v_all).first(problem.scorer->padded_parts(i));
       const std::span<double> mu = std::span(mu_all).first(v.size());
-      problem.scorer->scores(i, v);
+      weights.scores(i, v);
       dual.load(i, mu);
       const LabelView y = problem.y(i);
       local.primal +=
@@ -80,14 +82,14 @@ std::optional<Certificate> certify(const Problem<Scorer>& problem, const S& surr
     sums[c] = local;
   });
   if (given_up) return std::nullopt;
-  const double penalty = 0.5 * problem.lambda * problem.scorer->norm_squared();
   Certificate out;
   for (const Sums& s : sums) {
     out.primal += s.primal;
     out.dual += s.dual;
   }
-  out.primal += penalty;
-  out.dual -= penalty;
+  const double own = 0.5 * problem.lambda * problem.scorer->norm_squared();
+  out.primal += &weights == problem.scorer ? own : 0.5 * problem.lambda * weights.norm_squared();
+  out.dual -= own;
   return out;
 }
 

@@ -4,17 +4,21 @@
 //     mu_i <- argmax over M of  v_i.mu - Omega(mu) - (c_i/2)|mu - mu_i|^2       (surrogate.prox)
 //     w    <- w + (p_i/lambda) Phi(x_i) (old mu_i - new mu_i)^T
 //
-// Each visit maximises the dual over its block: no step size, and the dual never falls. Blocks that do not move are
-// left out of the next 1, 2, 4, .. 32 sweeps; the certificate, which ends the loop, always looks at all of them. An
-// epoch is n visits, however many sweeps they take. A visit costs one score, one proximal step and, if the block moved,
-// one update. Where rebuilding the weights costs more than a look at all examples (HasCoefficients), the solver first
-// looks at the weights as they are, and rebuilds and certifies once that look says that it is worth it.
+// Each visit maximises the dual over its block: no step size, and the dual never falls. Blocks that were nearly
+// right, so that the step hardly changed their scores, are left out of the next 1, 2, 4 sweeps, those that did not move
+// at all of up to 64; the certificate, which ends the loop, always looks at all of them. An epoch is n visits, however
+// many sweeps they take. A visit costs one score, one proximal step and, if the block moved, one update. Where
+// rebuilding the weights costs more than a look at all examples (HasCoefficients), the solver first looks at the
+// weights as they are, and rebuilds and certifies once that look says that it is worth it.
 #pragma once
+#include <bit>
 #include <cmath>
 
 #include "core/rng.h"
+#include "solver/agenda.h"
 #include "solver/certificate.h"
 #include "solver/frank_wolfe_step.h"
+#include "solver/recent_mean.h"
 
 namespace m4n {
 
@@ -22,7 +26,9 @@ template <class Scorer, ProxSurrogate S>
 SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual,
                         const SolverOptions& options, const Context& context) {
   constexpr double still = 1e-12;  // a block that moves less than this share of a full step has not moved
-  constexpr unsigned most_patience = 6;
+  constexpr double little = 0.03;  // of the mean squared shift in the last sweep
+  // The r-th rest in a row takes 2^(r-1) sweeps.
+  constexpr unsigned short_rests = 3, long_rests = 1 + std::countr_zero(Agenda::longest_rest);
   constexpr std::size_t ahead = 4;  // visits between asking for an example's memory and reading it
   constexpr double flat = 1e-10;    // curvature, relative to the costs, below which a block is linear
   // Relative gap below which the rounding of a kernel's scores could matter.
@@ -37,10 +43,9 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   for (std::size_t i = 0; i < n; ++i) curvature[i] = problem.curvature(i);
   std::vector<std::uint32_t> awake;
   awake.reserve(n);
-  struct Rest {
-    std::uint8_t sweeps = 0, patience = 0;
-  };
-  std::vector<Rest> rest(n);
+  Agenda agenda(n);
+  std::vector<std::uint8_t> rests(n);                 // in a row
+  double squared_shifts = 0, mean_squared_shift = 0;  // by how much steps change their own blocks' scores
   Rng rng(options.seed, 1);
   CertificateSchedule schedule(n, options.tol, HasCoefficients<Scorer> ? 1 : 2);
   double visits = 0;
@@ -61,24 +66,30 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
     }
     ++visits;
     ++result.oracle_calls;
-    const double moved = kernels::difference(old, now, step) * std::max(1.0, curvature[i] / size_of_costs);
-    if (moved <= still) {
-      rest[i].patience = std::min<std::uint8_t>(rest[i].patience + 1, most_patience);
-      rest[i].sweeps = static_cast<std::uint8_t>(1U << (rest[i].patience - 1));
-      return;
+    const double largest = kernels::difference(old, now, step), shift = curvature[i] * largest;
+    const bool moved = largest * std::max(1.0, curvature[i] / size_of_costs) > still;
+    squared_shifts += shift * shift;
+    if (moved && shift * shift >= little * mean_squared_shift) {
+      rests[i] = 0;
+      agenda.add(i, 0);
+    } else {
+      rests[i] = static_cast<std::uint8_t>(std::min(rests[i] + 1U, moved ? short_rests : long_rests));
+      agenda.add(i, std::size_t{1} << (rests[i] - 1));
     }
-    rest[i].patience = 0;
+    if (!moved) return;
     dual.store(i, now);
     problem.scorer->update(i, step, problem.weight[i] / problem.lambda);
   };
   BestPoint<Scorer> best;
+  RecentMean<Scorer> mean(problem);
   double certified_at = -1;
   const auto look = [&](const Watch* patience) {
     rebuild_weights(problem, surrogate, dual, context.threads);
-    const std::optional<Certificate> found = certify(problem, surrogate, dual, context.threads, patience);
+    const std::optional<Certificate> found =
+        certify(problem, surrogate, dual, context.threads, patience, &mean.weights());
     if (!found) return;
     certified_at = visits;
-    best.offer(*found, *problem.scorer);
+    best.offer(*found, mean.weights());
     result.certificate = best.certificate(options.tol);
     watch.report(result.epochs, result.certificate);
     schedule.seen(visits, result.certificate.relative_gap());
@@ -96,14 +107,7 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
 
   bool stopped = false;
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
-    awake.clear();
-    for (std::size_t i = 0; i < n; ++i) {
-      if (rest[i].sweeps == 0) {
-        awake.push_back(static_cast<std::uint32_t>(i));
-      } else {
-        --rest[i].sweeps;
-      }
-    }
+    agenda.begin_sweep(awake);
     rng.shuffle(std::span(awake));
     for (std::size_t place = 0; place < awake.size() && !stopped; ++place) {
       if (place + ahead < awake.size()) {
@@ -113,6 +117,9 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
       visit(awake[place]);
       stopped = watch.stopped(problem.scorer->work(awake[place]) + surrogate.work());
     }
+    mean_squared_shift = squared_shifts / static_cast<double>(std::max<std::size_t>(awake.size(), 1));
+    squared_shifts = 0;
+    mean.follow(static_cast<double>(awake.size()) / static_cast<double>(n));
     result.epochs = static_cast<int>(std::ceil(visits / static_cast<double>(n)));
     if (stopped || !schedule.due(visits)) continue;
     if constexpr (HasCoefficients<Scorer>) {

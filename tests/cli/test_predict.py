@@ -137,6 +137,39 @@ def test_eval_json(m4n, model, small):
     assert "macro_f1" in m4n("eval", model, small, expect=DONE).stdout
 
 
+def test_bootstrap_gives_intervals(m4n, model, small):
+    plain = m4n.json("eval", model, small)
+    report = m4n.json("eval", model, small, "--bootstrap", 2000, "--seed", 3)
+    intervals = report.pop("bootstrap")
+    assert report == plain and "bootstrap" not in plain
+    assert list(intervals) == ["replicates", "seed", "confidence", "loss", "metrics"]
+    assert (intervals["replicates"], intervals["seed"], intervals["confidence"]) == (2000, 3, 0.95)
+    assert list(intervals["metrics"]) == [name for name in plain["metrics"] if name != "confusion"]
+    for name, interval in intervals["metrics"].items():
+        assert list(interval) == ["low", "high", "se"]
+        assert interval["low"] < plain["metrics"][name] < interval["high"]
+    # The error rate of a resample is binomial / n.
+    error = plain["metrics"]["error"]
+    assert 0 < error < 1 and intervals["loss"] == intervals["metrics"]["error"]
+    assert intervals["loss"]["se"] == pytest.approx((error * (1 - error) / 60) ** 0.5, rel=0.1)
+    assert intervals["loss"]["high"] - intervals["loss"]["low"] == pytest.approx(3.92 * intervals["loss"]["se"], rel=0.2)
+
+
+def test_bootstrap_depends_on_the_seed_alone(m4n, model, small):
+    command = ["eval", model, small, "--bootstrap", 500]
+    default = m4n(*command, expect=DONE).stdout
+    outputs = {m4n(*command, "--seed", 0, "--threads", t, expect=DONE).stdout for t in (1, 2, 5)}
+    assert outputs == {default}
+    assert "the middle 95% of the values on 500 resamples of the examples (seed 0)" in default
+    assert m4n(*command, "--seed", 1, expect=DONE).stdout != default
+
+
+@pytest.mark.parametrize("value", ["0", "1", "1000001", "-5", "ten", "1e3", ""])
+def test_bootstrap_needs_a_sensible_number(m4n, model, small, value):
+    message = m4n("eval", model, small, "--bootstrap", value, expect=WRONG_USAGE).stderr
+    assert "--bootstrap" in message and "a whole number from 2 to 1000000" in message and f"'{value}'" in message
+
+
 def test_unseen_labels_are_errors_with_one_warning(m4n, model, small, tmp_path):
     lines = small.read_text().splitlines()
     other = tmp_path / "other.csv"

@@ -117,6 +117,7 @@ def test_missing_and_superfluous_arguments(m4n, small):
     assert "DATA is required" in refused(m4n, "train")
     assert "DATA is required" in refused(m4n, "predict", "x.m4n")
     assert "MODEL is required" in refused(m4n, "eval")
+    assert "--seed requires --bootstrap" in refused(m4n, "eval", "x.m4n", small, "--seed", "1")
     assert "too many: 'other.csv'" in refused(m4n, "train", small, "other.csv")
 
 

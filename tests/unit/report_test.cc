@@ -133,6 +133,33 @@ TEST(JsonReport, EvalHasMetricsAndConfusion) {
   EXPECT_EQ(parsed(eval_json(evaluation, {"no", "yes"})), expected);
 }
 
+TEST(JsonReport, EvalHasTheIntervalsOfABootstrap) {
+  const Evaluation evaluation{5, 0.1, {{"error", 0.2}}, {3, 0, 1, 1}, 0};
+  const Bootstrap bootstrap{1000, 18446744073709551615ULL, {0, 0.3, 0.01}, {{"error", {0.1, 1.0 / 3, 0.02}}}};
+  const json object = parsed(eval_json(evaluation, {"no", "yes"}, &bootstrap));
+  const json expected = {{"replicates", 1000},
+                         {"seed", 18446744073709551615ULL},
+                         {"confidence", 0.95},
+                         {"loss", {{"low", 0.0}, {"high", 0.3}, {"se", 0.01}}},
+                         {"metrics", {{"error", {{"low", 0.1}, {"high", 1.0 / 3}, {"se", 0.02}}}}}};
+  EXPECT_EQ(object["bootstrap"], expected);
+  EXPECT_FALSE(parsed(eval_json(evaluation, {"no", "yes"})).contains("bootstrap"));
+}
+
+TEST(TextReport, IntervalsStandBesideTheValues) {
+  Model model = test::sample_smallest();
+  model.classes = {"no", "yes"};
+  const Evaluation evaluation{50000, 0.25, {{"error", 0.2}, {"macro_f1", 1.0 / 3}}, {3, 0, 1, 1}, 0};
+  const Bootstrap bootstrap{1000, 7, {0, 0.5, 1}, {{"error", {0.1, 0.3, 1}}, {"macro_f1", {0.25, 2.0 / 3, 1}}}};
+  EXPECT_THAT(eval_text(evaluation, model, &bootstrap),
+              HasSubstr("examples         50000\n"
+                        "loss (zero-one)  0.25      [0, 0.5]\n"
+                        "error            0.2       [0.1, 0.3]\n"
+                        "macro_f1         0.333333  [0.25, 0.666667]\n"
+                        "[low, high]: the middle 95% of the values on 1000 resamples of the examples (seed 7)\n"
+                        "\n"));
+}
+
 TEST(TextReport, EvalIsAnAlignedTable) {
   Model model = test::sample_smallest();
   model.classes = {"no", "certainly"};
