@@ -86,10 +86,6 @@ class CrossValidation {
       compute(batches);
       batches = stopped() ? std::vector<Batch>{} : extensions();
     }
-    std::sort(result_.cells.begin(), result_.cells.end(), [](const CvCell& a, const CvCell& b) {
-      return std::make_tuple(a.candidate, a.gamma, a.split, -a.lambda) <
-             std::make_tuple(b.candidate, b.gamma, b.split, -b.lambda);
-    });
     result_.seconds = seconds();
     result_.interrupted = stopped();
     if (!result_.interrupted) choose(result_);
@@ -167,6 +163,11 @@ class CrossValidation {
     inner.cancelled = context_.cancelled;
     parallel_chunks(units, 1, workers, [&](std::size_t unit, std::size_t, std::size_t, unsigned) {
       if (!stopped()) compute_unit(unit / options_.gammas.size(), unit % options_.gammas.size(), batches, inner);
+    });
+    // In one order, whoever was done first: sums over splits must not depend on threads.
+    std::sort(result_.cells.begin(), result_.cells.end(), [](const CvCell& a, const CvCell& b) {
+      return std::make_tuple(a.candidate, a.gamma, a.split, -a.lambda) <
+             std::make_tuple(b.candidate, b.gamma, b.split, -b.lambda);
     });
   }
 
