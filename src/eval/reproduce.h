@@ -69,7 +69,7 @@ struct Table2Cell {
   bool warm_start;
   int iterations;
   CvSummary test, oracle_error;
-  double seconds;
+  double lambda, seconds;
 };
 
 // Cells finished earlier in options.out are taken from there. An interrupted run returns the cells that are complete.

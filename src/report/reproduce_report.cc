@@ -122,10 +122,11 @@ std::string table1_markdown(const std::vector<Table1Cell>& cells, const Reproduc
 
 std::string table2_markdown(const std::vector<Table2Cell>& cells, const ReproduceOptions& options) {
   if (cells.empty()) return "";
-  Rows rows{{"set", "warm start", "K = 10", "K = 30", "K = 50", "K = 100"}};
+  Rows rows{{"set", "lambda", "warm start", "K = 10", "K = 30", "K = 50", "K = 100"}};
   for (const Table2Cell& cell : cells) {
     const std::string warm = cell.warm_start ? "yes" : "no";
-    if (rows.back()[0] != cell.set->name || rows.back()[1] != warm) rows.push_back({cell.set->name, warm});
+    if (rows.back()[0] != cell.set->name || rows.back()[2] != warm)
+      rows.push_back({cell.set->name, lambda_text(cell.lambda), warm});
     rows.back().push_back(fmt::format("{:.3f} / {:.3g}", cell.test.mean, cell.oracle_error.mean));
   }
   for (auto& row : rows) row.resize(rows[0].size());
@@ -161,6 +162,7 @@ std::string table2_json(const std::vector<Table2Cell>& cells, const ReproduceOpt
                     {"n", cell.n},
                     {"warm_start", cell.warm_start},
                     {"oracle_iterations", cell.iterations},
+                    {"lambda", cell.lambda},
                     {"test", summary_json(cell.test)},
                     {"oracle_error", summary_json(cell.oracle_error)},
                     {"seconds", cell.seconds}});
