@@ -158,20 +158,29 @@ void BacktrackFloat(PaddedRows<const float> forward, const TransitionRows<float>
 constexpr Tag<double> dd{};
 constexpr std::size_t double_lanes = hn::MaxLanes(dd);
 
-double ExpRow(std::span<const double> in, std::size_t columns, std::span<double> out) {
-  const auto index = hn::Iota(dd, 0.0), size = hn::Set(dd, static_cast<double>(columns));
-  const auto real = [&](std::size_t a)
-                        HWY_ATTR { return hn::Lt(hn::Add(index, hn::Set(dd, static_cast<double>(a))), size); };
-  auto top = hn::Set(dd, in[0]);
-  for (std::size_t a = 0; a < out.size(); a += double_lanes)
-    top = hn::Max(top, hn::IfThenElse(real(a), hn::Load(dd, in.data() + a), top));
-  const auto shift = hn::MaxOfLanes(dd, top), floor = hn::Set(dd, -708.0);
+// Which lanes of the vector at column `at` are columns and not padding.
+HWY_INLINE auto real_lanes(std::size_t at, std::size_t columns) {
+  return hn::Lt(hn::Iota(dd, static_cast<double>(at)), hn::Set(dd, static_cast<double>(columns)));
+}
+
+Extent RowExtent(std::span<const double> in, std::size_t columns) {
+  auto low = hn::Set(dd, in[0]), high = low;
+  for (std::size_t a = 0; a < in.size(); a += double_lanes) {
+    const auto x = hn::Load(dd, in.data() + a);
+    const auto real = real_lanes(a, columns);
+    low = hn::IfThenElse(real, hn::Min(low, x), low);
+    high = hn::IfThenElse(real, hn::Max(high, x), high);
+  }
+  return {hn::GetLane(hn::MinOfLanes(dd, low)), hn::GetLane(hn::MaxOfLanes(dd, high))};
+}
+
+void ExpRow(std::span<const double> in, std::size_t columns, double shift, std::span<double> out) {
+  const auto floor = hn::Set(dd, -708.0), down = hn::Set(dd, shift);
   for (std::size_t a = 0; a < out.size(); a += double_lanes) {
-    const auto x = hn::Sub(hn::Load(dd, in.data() + a), shift);
-    const auto keep = hn::And(real(a), hn::Gt(x, floor));
+    const auto x = hn::Sub(hn::Load(dd, in.data() + a), down);
+    const auto keep = hn::And(real_lanes(a, columns), hn::Gt(x, floor));
     hn::Store(hn::IfThenElseZero(keep, hn::Exp(dd, hn::IfThenElseZero(keep, x))), dd, out.data() + a);
   }
-  return hn::GetLane(shift);
 }
 
 // out = sum_j x[j] rows[j] on the columns from `first`.
@@ -282,6 +291,7 @@ HWY_EXPORT(MaxPlusDouble);
 HWY_EXPORT(MaxPlusFloat);
 HWY_EXPORT(BacktrackDouble);
 HWY_EXPORT(BacktrackFloat);
+HWY_EXPORT(RowExtent);
 HWY_EXPORT(ExpRow);
 HWY_EXPORT(SumProductForward);
 HWY_EXPORT(SumProductBackward);
@@ -299,8 +309,11 @@ void backtrack(PaddedRows<const double> forward, const TransitionRows<double>& t
 void backtrack(PaddedRows<const float> forward, const TransitionRows<float>& transitions, std::span<std::int32_t> y) {
   HWY_DYNAMIC_DISPATCH(BacktrackFloat)(forward, transitions, y);
 }
-double exp_row(std::span<const double> in, std::size_t columns, std::span<double> out) {
-  return HWY_DYNAMIC_DISPATCH(ExpRow)(in, columns, out);
+Extent row_extent(std::span<const double> in, std::size_t columns) {
+  return HWY_DYNAMIC_DISPATCH(RowExtent)(in, columns);
+}
+void exp_row(std::span<const double> in, std::size_t columns, double shift, std::span<double> out) {
+  HWY_DYNAMIC_DISPATCH(ExpRow)(in, columns, shift, out);
 }
 void sum_product_forward(PaddedRows<const double> p, PaddedRows<const double> e, PaddedRows<double> alpha,
                          std::span<double> c) {

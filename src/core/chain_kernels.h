@@ -29,8 +29,14 @@ void max_plus(PaddedRows<const double> unary, const TransitionRows<float>& trans
 void backtrack(PaddedRows<const double> forward, const TransitionRows<double>& transitions, std::span<std::int32_t> y);
 void backtrack(PaddedRows<const float> forward, const TransitionRows<float>& transitions, std::span<std::int32_t> y);
 
-// out = exp(in - max in) on the first `columns` entries, 0 on the padding; returns the maximum.
-double exp_row(std::span<const double> in, std::size_t columns, std::span<double> out);
+// The smallest and the largest of the first `columns` entries of a padded row.
+struct Extent {
+  double least, most;
+};
+Extent row_extent(std::span<const double> in, std::size_t columns);
+
+// out = exp(in - shift) on the first `columns` entries, 0 where that is below e^-708 and on the padding.
+void exp_row(std::span<const double> in, std::size_t columns, double shift, std::span<double> out);
 
 // alpha[0] = p[0] / c_0,  alpha[m][k] = p[m][k] sum_j alpha[m-1][j] E[j][k] / c_m  with  sum alpha[m] = 1.   O(M R^2)
 void sum_product_forward(PaddedRows<const double> p, PaddedRows<const double> e, PaddedRows<double> alpha,

@@ -33,6 +33,9 @@ void Transitions::prepare(PaddedRows<const double> from_to, std::span<const doub
   fill_both(labels, kernels::chain_padding, from_to_, to_from_, from_to);
   copy_end(start, labels, start_);
   copy_end(end, labels, end_);
+  constant_ = true;
+  for (std::size_t j = 0; constant_ && j < labels; ++j)
+    constant_ = std::all_of(from_to.row(j), from_to.row(j) + labels, [&](double x) { return x == from_to(0, 0); });
 }
 
 void FloatTransitions::prepare(const Transitions& exact) {
@@ -45,16 +48,20 @@ void FloatTransitions::prepare(const Transitions& exact) {
 
 void ExpTransitions::prepare(const Transitions& exact) {
   const std::size_t labels = exact.labels();
+  const kernels::TransitionRows<double> rows = exact.rows();
   double least = exact(0, 0), most = least;
   for (std::size_t j = 0; j < labels; ++j) {
-    const auto [low, high] = std::minmax_element(exact.rows().from_to.row(j), exact.rows().from_to.row(j) + labels);
-    least = std::min(least, *low);
-    most = std::max(most, *high);
+    const kernels::Extent row = kernels::row_extent(rows.from_to.padded_row(j), labels);
+    least = std::min(least, row.least);
+    most = std::max(most, row.most);
   }
   shift_ = most;
   spread_ = most - least;
-  fill_both(labels, 0.0, from_to_, to_from_,
-            [&](std::size_t j, std::size_t k) { return std::exp(exact(j, k) - most); });
+  const PaddedRows<double> forward = from_to_.shape(labels, labels), back = to_from_.shape(labels, labels);
+  for (std::size_t j = 0; j < labels; ++j) {
+    kernels::exp_row(rows.from_to.padded_row(j), labels, most, forward.padded_row(j));
+    kernels::exp_row(rows.to_from.padded_row(j), labels, most, back.padded_row(j));
+  }
 }
 
 double score(const ChainScores& v, LabelView y) {

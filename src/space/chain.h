@@ -26,6 +26,7 @@ class Transitions {
 
   std::size_t labels() const { return from_to_.view().columns(); }
   double operator()(std::size_t from, std::size_t to) const { return from_to_.view()(from, to); }
+  bool constant() const { return constant_; }  // all transitions score alike
   double start(std::size_t label) const { return start_[label]; }
   double end(std::size_t label) const { return end_[label]; }
   kernels::TransitionRows<double> rows() const {
@@ -35,6 +36,7 @@ class Transitions {
  private:
   PaddedMatrix<double> from_to_, to_from_;
   AlignedVector<double> start_, end_;
+  bool constant_ = true;
 };
 
 class FloatTransitions {

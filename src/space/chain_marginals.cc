@@ -30,9 +30,10 @@ double SumProduct::solve(const ChainScores& v, const ExpTransitions& exp) {
     for (std::size_t k = 0; m == 0 && k < labels; ++k) row[k] += t.start(k);
     for (std::size_t k = 0; m == length - 1 && k < labels; ++k) row[k] += t.end(k);
     std::fill(row + labels, row + unary.stride(), 0.0);
-    const double top = kernels::exp_row(unary.padded_row(m), labels, weight.padded_row(m));
-    widest = std::max(widest, top - *std::min_element(row, row + labels));
-    top_ += top;
+    const auto [least, most] = kernels::row_extent(unary.padded_row(m), labels);
+    kernels::exp_row(unary.padded_row(m), labels, most, weight.padded_row(m));
+    widest = std::max(widest, most - least);
+    top_ += most;
   }
   forward_.shape(length, labels);
   arrival_.shape(length, labels);
