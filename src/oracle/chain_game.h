@@ -1,4 +1,4 @@
-// Exact max-min oracle of a chain for any cost matrix (docs/algorithms.md).
+// Exact max-min oracle of a chain for any cost matrix.
 //
 //     max over mu in the marginal polytope of  h(mu) + v.mu,     h(mu) = (1/M) sum_m min_y (A mu_m)_y
 //
