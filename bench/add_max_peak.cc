@@ -25,7 +25,7 @@ HWY_INLINE std::size_t spin(std::size_t repeats, Real* sink) {
   for (std::size_t c = 0; c < chains; ++c) acc[c] = hn::Set(d, sink[0] + static_cast<Real>(c));
   const auto step = hn::Set(d, sink[1]);
   for (std::size_t r = 0; r < repeats; ++r)
-    for (std::size_t c = 0; c < chains; ++c) acc[c] = hn::Max(acc[c], hn::Add(acc[c], step));
+    for (auto& a : acc) a = hn::Max(a, hn::Add(a, step));
   auto sum = acc[0];
   for (std::size_t c = 1; c < chains; ++c) sum = hn::Add(sum, acc[c]);
   sink[0] = hn::GetLane(hn::SumOfLanes(d, sum));

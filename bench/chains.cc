@@ -49,8 +49,11 @@ Json kernel_rows(double budget) {
       in_float.prepare(chain.transitions);
       ExpTransitions exp;
       exp.prepare(chain.transitions);
+      const RandomChain wide(length, labels, 1000, rng);  // scores beyond what linear space holds
+      ExpTransitions wide_exp;
+      wide_exp.prepare(wide.transitions);
       Viterbi viterbi;
-      SumProduct sum_product;
+      SumProduct sum_product, logarithmic;
       KBest best;
       PaddedMatrix<double> count;
       count.shape(labels, labels);
@@ -67,6 +70,7 @@ Json kernel_rows(double budget) {
            {"peak_double_ns", pairs / peak_double},
            {"viterbi_double_ns", exact},
            {"marginals_us", 1e-3 * time([&](std::size_t) { sum_product.solve(v, exp); })},
+           {"log_marginals_us", 1e-3 * time([&](std::size_t) { logarithmic.solve(wide.scores(), wide_exp); })},
            {"counts_us", 1e-3 * time([&](std::size_t) { sum_product.transition_counts(v, exp, count.view()); })},
            {"k_best_10_us", 1e-3 * time([&](std::size_t) { best.solve(v, 10); })}});
       fmt::print(stderr, "  R {} M {}: viterbi {:.1f} ns an edge (peak {:.1f}), in double {:.1f} ({:.1f})\n", labels,

@@ -183,6 +183,22 @@ void ExpRow(std::span<const double> in, std::size_t columns, double shift, std::
   }
 }
 
+void LogSumExp(const double* from, PaddedRows<const double> t, std::span<double> out) {
+  const auto floor = hn::Set(dd, -708.0);
+  for (std::size_t a = 0; a < out.size(); a += double_lanes) {
+    const double* column = t.data() + a;
+    auto top = hn::Add(hn::Set(dd, from[0]), hn::Load(dd, column));
+    for (std::size_t j = 1; j < t.rows(); ++j)
+      top = hn::Max(top, hn::Add(hn::Set(dd, from[j]), hn::Load(dd, column + j * t.stride())));
+    auto sum = hn::Zero(dd);
+    for (std::size_t j = 0; j < t.rows(); ++j) {
+      const auto x = hn::Sub(hn::Add(hn::Set(dd, from[j]), hn::Load(dd, column + j * t.stride())), top);
+      sum = hn::Add(sum, hn::IfThenElseZero(hn::Gt(x, floor), hn::Exp(dd, hn::Max(x, floor))));
+    }
+    hn::Store(hn::Add(top, hn::Log(dd, sum)), dd, out.data() + a);
+  }
+}
+
 // out = sum_j x[j] rows[j] on the columns from `first`.
 template <std::size_t Blocks, std::size_t Chains>
 HWY_INLINE void combine_rows(const double* x, std::size_t x_stride, const double* rows, std::size_t count,
@@ -296,6 +312,7 @@ HWY_EXPORT(ExpRow);
 HWY_EXPORT(SumProductForward);
 HWY_EXPORT(SumProductBackward);
 HWY_EXPORT(TransitionCounts);
+HWY_EXPORT(LogSumExp);
 
 void max_plus(PaddedRows<const double> unary, const TransitionRows<double>& transitions, PaddedRows<double> forward) {
   HWY_DYNAMIC_DISPATCH(MaxPlusDouble)(unary, transitions, forward);
@@ -327,6 +344,10 @@ void sum_product_backward(PaddedRows<const double> p, PaddedRows<const double> e
 void transition_counts(PaddedRows<const double> alpha, PaddedRows<const double> q, PaddedRows<const double> e,
                        PaddedRows<double> count) {
   HWY_DYNAMIC_DISPATCH(TransitionCounts)(alpha, q, e, count);
+}
+
+void log_sum_exp(const double* from, PaddedRows<const double> t, std::span<double> out) {
+  HWY_DYNAMIC_DISPATCH(LogSumExp)(from, t, out);
 }
 
 }  // namespace m4n::kernels

@@ -52,4 +52,7 @@ void sum_product_backward(PaddedRows<const double> p, PaddedRows<const double> e
 void transition_counts(PaddedRows<const double> alpha, PaddedRows<const double> q, PaddedRows<const double> e,
                        PaddedRows<double> count);
 
+// out[k] = log sum_j exp(from[j] + T[j][k]), without overflow; the padding of out is left large and negative.   O(R^2)
+void log_sum_exp(const double* from, PaddedRows<const double> t, std::span<double> out);
+
 }  // namespace m4n::kernels

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace m4n {
@@ -9,11 +10,11 @@ namespace {
 
 constexpr double largest_linear_spread = 600;
 
-double log_sum_exp(const std::vector<double>& term) {
-  const double top = *std::max_element(term.begin(), term.end());
-  double sum = 0;
-  for (const double x : term) sum += std::exp(x - top);
-  return top + std::log(sum);
+// Sums of huge scores leave a rounding in the logarithm of a mass that is 1.
+void normalise(std::span<double> mass) {
+  double total = 0;
+  for (const double x : mass) total += x;
+  for (double& x : mass) x /= total;
 }
 
 }  // namespace
@@ -56,38 +57,36 @@ double SumProduct::solve_linear(const ExpTransitions& exp) {
 
 double SumProduct::solve_logarithmic(const ChainScores& v) {
   const std::size_t length = v.length(), labels = v.labels();
-  const Transitions& t = *v.transitions;
+  const kernels::TransitionRows<double> t = v.transitions->rows();
   const PaddedRows<double> unary = unary_.view(), forward = forward_.view(), arrival = arrival_.view(),
                            marginal = marginal_.view();
-  term_.resize(labels);
-  for (std::size_t m = 0; m < length; ++m) {
-    for (std::size_t k = 0; k < labels; ++k) {
-      double before = 0;
-      if (m > 0) {
-        for (std::size_t j = 0; j < labels; ++j) term_[j] = forward(m - 1, j) + t(j, k);
-        before = log_sum_exp(term_);
-      }
-      forward(m, k) = before + unary(m, k);
-    }
+  const std::size_t stride = unary.stride();
+  std::copy_n(unary.row(0), stride, forward.row(0));
+  for (std::size_t m = 1; m < length; ++m) {
+    kernels::log_sum_exp(forward.row(m - 1), t.from_to, forward.padded_row(m));
+    for (std::size_t k = 0; k < stride; ++k) forward.row(m)[k] += unary.row(m)[k];
   }
-  std::copy_n(forward.row(length - 1), labels, term_.begin());
-  const double log_partition = log_sum_exp(term_);
+  const double* last = forward.row(length - 1);
+  const double top = *std::max_element(last, last + labels);
+  double sum = 0;
+  for (std::size_t k = 0; k < labels; ++k) sum += std::exp(last[k] - top);
+  const double log_partition = top + std::log(sum);
   for (std::size_t m = length; m-- > 0;) {
-    double total = 0;
-    for (std::size_t j = 0; j < labels; ++j) {
-      double beta = 0;
-      if (m + 1 < length) {
-        for (std::size_t k = 0; k < labels; ++k) term_[k] = t(j, k) + arrival(m + 1, k);
-        beta = log_sum_exp(term_);
-      }
-      arrival(m, j) = beta + unary(m, j);
-      forward(m, j) -= log_partition;
-      marginal(m, j) = std::exp(forward(m, j) + beta);
-      total += marginal(m, j);
+    double* beta = arrival.row(m);
+    if (m + 1 < length) {
+      kernels::log_sum_exp(arrival.row(m + 1), t.to_from, arrival.padded_row(m));
+    } else {
+      std::fill_n(beta, stride, 0.0);
     }
-    // Sums of huge scores leave a rounding in the logarithm; the mass of a position is 1.
-    for (std::size_t j = 0; j < labels; ++j) marginal(m, j) /= total;
-    std::fill(marginal.row(m) + labels, marginal.row(m) + marginal.stride(), 0.0);
+    double* exponent = unary.row(m);  // is not needed below but for what arrives at m
+    for (std::size_t k = 0; k < stride; ++k) {
+      const double own = exponent[k];
+      forward.row(m)[k] -= log_partition;
+      exponent[k] = forward.row(m)[k] + beta[k];
+      beta[k] += own;
+    }
+    kernels::exp_row(unary.padded_row(m), labels, 0, marginal.padded_row(m));
+    normalise({marginal.row(m), labels});
   }
   return log_partition;
 }
@@ -101,17 +100,16 @@ void SumProduct::transition_counts(const ChainScores& v, const ExpTransitions& e
   }
   for (std::size_t j = 0; j < labels; ++j) std::fill_n(count.row(j), count.stride(), 0.0);
   if (length == 1) return;
-  const PaddedRows<double> edge = edge_.shape(labels, labels);
+  const PaddedRows<double> edge = edge_.shape(labels, labels), exponent = unary_.shape(1, labels);
+  const std::size_t stride = edge.stride();
   for (std::size_t m = 1; m < length; ++m) {
-    double total = 0;
     for (std::size_t j = 0; j < labels; ++j) {
-      for (std::size_t k = 0; k < labels; ++k) {
-        edge(j, k) = std::exp(forward(m - 1, j) + (*v.transitions)(j, k) + arrival(m, k));
-        total += edge(j, k);
-      }
+      const double* transition = v.transitions->rows().from_to.row(j);
+      for (std::size_t k = 0; k < stride; ++k) exponent.row(0)[k] = transition[k] + arrival.row(m)[k];
+      kernels::exp_row(exponent.padded_row(0), labels, -forward(m - 1, j), edge.padded_row(j));
     }
-    for (std::size_t j = 0; j < labels; ++j)
-      for (std::size_t k = 0; k < labels; ++k) count(j, k) += edge(j, k) / total;
+    normalise({edge.data(), labels * stride});
+    for (std::size_t e = 0; e < labels * stride; ++e) count.data()[e] += edge.data()[e];
   }
 }
 

@@ -3,7 +3,7 @@
 //
 // In linear space, each position scaled to sum 1, with the exponentials of T prepared: multiply-adds only. Nothing
 // underflows while spread(T) + spread(unary row) stays below 600: then every label keeps at least e^-600 of the mass of
-// its position whatever came before. Beyond that the recursion runs on logarithms, about ten times slower.
+// its position whatever came before. Beyond that the recursion runs on logarithms, several times slower.
 #pragma once
 #include <vector>
 
@@ -37,7 +37,7 @@ class SumProduct {
   PaddedMatrix<double> forward_;  // alpha; or its logarithm, less the log-partition function
   PaddedMatrix<double> arrival_;  // q of core/chain_kernels.h; or log (unary weight x beta)
   PaddedMatrix<double> marginal_, edge_;
-  std::vector<double> scale_, term_;
+  std::vector<double> scale_;
   double top_ = 0;  // sum of the maxima of the rows
 };
 

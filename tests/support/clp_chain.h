@@ -20,8 +20,9 @@ namespace m4n::test {
 // so edges are cut off at -2 M, and huge scores leave no rounding. `top` is the score of the best labelling.
 inline double clp_chain_value(const CostMatrix& cost, const ChainScores& v, double top) {
   const std::size_t length = v.length(), labels = v.labels();
-  const auto [least, most] = std::minmax_element(cost.values().begin(), cost.values().end());
-  const double range = *most > *least ? *most - *least : 1, unit = range / static_cast<double>(length);
+  const double least = *std::min_element(cost.values().begin(), cost.values().end()),
+               most = *std::max_element(cost.values().begin(), cost.values().end());
+  const double range = most > least ? most - least : 1, unit = range / static_cast<double>(length);
   std::vector<double> ahead(length * labels);
   for (std::size_t m = length; m-- > 0;) {
     for (std::size_t j = 0; j < labels; ++j) {
@@ -63,7 +64,7 @@ inline double clp_chain_value(const CostMatrix& cost, const ChainScores& v, doub
   const auto arrive = [&](std::size_t m, std::size_t k, double score) {
     const double edge = score + v.unary(m, k) + ahead[m * labels + k];
     const int p = variable(std::clamp(edge / unit, -2.0 * static_cast<double>(length), 0.0), 0);
-    for (std::size_t y = 0; y < labels; ++y) put(risk[m * labels + y], p, (cost(k, y) - *least) / range);
+    for (std::size_t y = 0; y < labels; ++y) put(risk[m * labels + y], p, (cost(k, y) - least) / range);
     if (m == 0) put(mass, p, 1);
     if (m + 1 < length) put(conserved[m * labels + k], p, 1);
     return p;
@@ -85,7 +86,7 @@ inline double clp_chain_value(const CostMatrix& cost, const ChainScores& v, doub
   solver.setPrimalTolerance(1e-10);
   solver.setDualTolerance(1e-10);
   solver.primal();
-  return top + *least + unit * solver.objectiveValue();
+  return top + least + unit * solver.objectiveValue();
 }
 
 }  // namespace m4n::test

@@ -71,7 +71,8 @@ TEST(ChainMargin, FindsTheBestOfScoreAndLoss) {
   std::mt19937_64 random(3);
   ChainMargin margin;
   for (const CostFamily family : {CostFamily::zero_one, CostFamily::asymmetric, CostFamily::negative}) {
-    for (const auto& [length, labels] : {std::pair<std::size_t, std::size_t>{1, 4}, {3, 9}, {6, 3}}) {
+    for (const auto& shape : {std::pair<std::size_t, std::size_t>{1, 4}, {3, 9}, {6, 3}}) {
+      const std::size_t length = shape.first, labels = shape.second;
       const CostMatrix cost = random_cost(family, labels, 1.0, random);
       const SimplexLoss loss(cost);
       const Chain chain(length, labels, 0.3, ScoreStyle::normal, random);
