@@ -230,11 +230,11 @@ void random_rows(const Settings& settings, Json& rows) {
   constexpr std::size_t length = 8, labels = 26;
   const CostMatrix zero_one = CostMatrix::named("zero-one", labels), random = random_cost(labels);
   for (const CostMatrix* cost : {&zero_one, &random}) {
-    for (const double sd : {3.0, 1.0, 0.3, 0.1, 0.03, 0.0}) {
+    for (const double sd : {3.0, 1.0, 0.3, 0.1, 0.03, 0.01, 0.0}) {
       OracleTimes times(*cost);
       MirrorTimes mirror(*cost);
       Rng rng(2);
-      const int count = settings.quick ? 3 : sd >= 0.1 ? 500 : 40;
+      const int count = settings.quick ? 2 : sd >= 0.1 ? 500 : 20;
       for (int c = 0; c < count; ++c) {
         RandomChain chain(length, labels, sd, rng);
         ChainSeeds seeds;
