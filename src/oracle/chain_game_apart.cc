@@ -37,7 +37,8 @@ void ChainGame::solve_apart(const ChainScores& v, Workspace& ws) const {
     while (from < labels_ && !(mu(m, from) > 0)) ++from;
     return from;
   };
-  for (std::size_t m = 0; m < ws.length; ++m) ws.path[m] = static_cast<std::int32_t>(next(m, 0));
+  for (std::size_t m = 0; m < ws.length; ++m)  // (there is mass somewhere, unless a score is not a number)
+    ws.path[m] = static_cast<std::int32_t>(std::min(next(m, 0), labels_ - 1));
   ws.weight.clear();
   ws.sequence.clear();
   for (bool changed = true; changed;) {
