@@ -71,7 +71,7 @@ std::string candidate_table(const CvResult& result, const CvOptions& options) {
     for (const CvComparison& pair : result.comparisons) {
       const bool first = pair.a == c && pair.b == result.best.candidate;
       if (!first && !(pair.b == c && pair.a == result.best.candidate)) continue;
-      difference = fmt::format("{:+.4g} +- {}", first ? pair.difference.mean : -pair.difference.mean,
+      difference = fmt::format("{:+.4g} +- {}", (first ? 1 : -1) * pair.difference.mean + 0.0,
                                rounded(pair.difference.error));
     }
     rows.back().push_back(difference);
