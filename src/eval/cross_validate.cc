@@ -41,16 +41,6 @@ struct Batch {
   std::vector<double> lambdas;  // descending
 };
 
-double mean_cost(const CostMatrix& cost, const Dataset& part, std::span<const std::int32_t> predicted) {
-  double sum = 0, total = 0;
-  for (std::size_t i = 0; i < predicted.size(); ++i) {
-    const double weight = part.weight.empty() ? 1.0 : part.weight[i];
-    sum += weight * cost(static_cast<std::size_t>(part.label[i]), static_cast<std::size_t>(predicted[i]));
-    total += weight;
-  }
-  return sum / total;
-}
-
 TrainOptions options_of(const Candidate& candidate, TrainOptions options) {
   options.surrogate = candidate.surrogate;
   options.smoothing = candidate.smoothing;
@@ -196,9 +186,10 @@ class CrossValidation {
           const std::size_t at = l * family.decoders.size() + d;
           const SolveResult& solved = solutions[l].result;
           cells.push_back({s, g, family.candidates[d], batch->lambdas[l],
-                           mean_cost(set.cost(), validation, on_validation[at]),
-                           mean_cost(set.cost(), test, on_test[at]), solved.certificate.relative_gap(),
-                           solved.certificate.converged, solved.seconds, solved.oracle_error});
+                           mean_cost(set.cost(), validation.label, on_validation[at], validation.weight),
+                           mean_cost(set.cost(), test.label, on_test[at], test.weight),
+                           solved.certificate.relative_gap(), solved.certificate.converged, solved.seconds,
+                           solved.oracle_error});
         }
       keep(cells, true);
     }

@@ -254,4 +254,15 @@ CostMatrix CostMatrix::parse(const std::string& spec, const std::vector<std::str
   return read(spec, classes);
 }
 
+double mean_cost(const CostMatrix& cost, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
+                 std::span<const double> weight) {
+  double sum = 0, total = 0;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    const double share = weight.empty() ? 1.0 : weight[i];
+    sum += share * cost(static_cast<std::size_t>(truth[i]), static_cast<std::size_t>(predicted[i]));
+    total += share;
+  }
+  return sum / total;
+}
+
 }  // namespace m4n

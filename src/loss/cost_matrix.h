@@ -6,6 +6,7 @@
 // value, and the largest is at least 1e-30 above the smallest.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,5 +57,9 @@ class CostMatrix {
   bool symmetric_ = true;
   std::vector<double> by_truth_, by_prediction_;
 };
+
+// Mean cost of predictions; weighted unless `weight` is empty. All labels are known.
+double mean_cost(const CostMatrix& cost, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
+                 std::span<const double> weight);
 
 }  // namespace m4n

@@ -34,17 +34,6 @@ TrainReport report_of(const Model& model, const SolveResult& result) {
   return r;
 }
 
-// Mean cost of the predictions, weighted as the examples are.
-double mean_cost(const CostMatrix& cost, const Dataset& data, const std::vector<std::int32_t>& predicted) {
-  double sum = 0, total = 0;
-  for (std::size_t i = 0; i < predicted.size(); ++i) {
-    const double weight = data.weight.empty() ? 1.0 : data.weight[i];
-    sum += weight * cost(static_cast<std::size_t>(data.label[i]), static_cast<std::size_t>(predicted[i]));
-    total += weight;
-  }
-  return sum / total;
-}
-
 }  // namespace
 
 std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,
@@ -88,7 +77,7 @@ std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std
     model.norm_squared = solutions[s].norm_squared;
     model.certificate = result.certificate;
     model.interrupted = result.interrupted;
-    model.train_loss = mean_cost(cost, examples, solutions[s].predicted);
+    model.train_loss = mean_cost(cost, examples.label, solutions[s].predicted, examples.weight);
     finish(set.features(), std::move(solutions[s].weights), model);
     TrainReport report = report_of(model, result);
     report.seconds_total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
