@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <memory>
 
 #include "arguments.h"
 #include "core/option_values.h"
+#include "core/wording.h"
 #include "data/text.h"
 #include "eval/cv_store.h"
 #include "files.h"
@@ -16,14 +18,13 @@
 #include "messages.h"
 #include "progress.h"
 #include "report/cv_report.h"
-#include "report/wording.h"
 #include "signals.h"
 #include "solver/training_set.h"
+#include "transform/prepared.h"
 
 namespace m4n::cli {
 namespace {
 
-constexpr double smallest_lambda = 1e-30, largest_lambda = 1e30;
 const RealRange lambda_range{smallest_lambda, largest_lambda, true, true, "positive numbers from 1e-30 to 1e30"};
 const RealRange gamma_range{0, 1e300, false, true, "positive numbers"};
 
@@ -31,6 +32,7 @@ struct CvArguments {
   CvOptions options;
   Context context;
   std::string data, out, model, surrogates;
+  bool surrogate_given = false, random_splits_given = false, gamma_given = false;
   bool json = false, quiet = false;
 };
 
@@ -103,60 +105,89 @@ std::vector<Candidate> candidates_of(const CvArguments& arguments, const Dataset
 // Names of folds to numbers, in the order of numbers or words.
 std::vector<std::int32_t> fold_numbers(const std::vector<std::string>& names) {
   std::map<std::pair<double, std::string>, std::int32_t> number;
-  for (const std::string& name : names) number.emplace(std::pair{finite_number(name).value_or(0), name}, 0);
+  // 1 and 1.0 are one fold.
+  const auto key = [](const std::string& name) {
+    const std::optional<double> value = finite_number(name);
+    return value ? std::pair{*value, std::string()} : std::pair{0.0, name};
+  };
+  for (const std::string& name : names) number.emplace(key(name), 0);
   std::int32_t next = 0;
   for (auto& [name, value] : number) value = next++;
   std::vector<std::int32_t> out;
-  for (const std::string& name : names) out.push_back(number.at({finite_number(name).value_or(0), name}));
+  for (const std::string& name : names) out.push_back(number.at(key(name)));
   return out;
 }
 
 // What is known before the data are read.
 void check(const CvArguments& arguments) {
   const TrainOptions& o = arguments.options.train;
-  if (!arguments.surrogates.empty() && o.surrogate != TrainOptions{}.surrogate)
+  if (!arguments.surrogates.empty() && arguments.surrogate_given)
     throw UsageError("--surrogate names one, --surrogates several. Give one of the two");
-  if ((arguments.options.plan.folds > 0 || !o.read.fold.empty()) &&
-      (arguments.options.plan.splits != SplitPlan{}.splits || arguments.options.plan.ratio != SplitPlan{}.ratio))
+  if ((arguments.options.plan.folds > 0 || !o.read.fold.empty()) && arguments.random_splits_given)
     throw UsageError("--folds sets the parts; --splits and --ratio are for random splits. Leave out one or the other");
-  if (o.features == FeatureKind::linear && arguments.options.gammas != CvOptions{}.gammas)
+  if (o.features == FeatureKind::linear && arguments.gamma_given)
     throw UsageError("--gamma belongs to a kernel, and linear features have none. Add --features rbf, or leave it out");
   require_option_files(o);
+  const std::vector<std::string> inputs{arguments.data, o.loss, o.class_weight};
   if (!arguments.model.empty()) {
-    require_distinct(arguments.model, "--model", {arguments.data, o.loss, o.class_weight});
+    require_distinct(arguments.model, "--model", inputs);
     require_writable(arguments.model, "--model");
+  }
+  if (arguments.out.empty()) return;
+  std::vector<std::string> written = CvStore::files(arguments.out);
+  written.push_back(arguments.out);
+  for (const std::string& path : written) {
+    require_distinct(path, "--out", inputs);
+    if (!arguments.model.empty()) require_distinct(path, "--out", {arguments.model}, "--model");
   }
 }
 
+// Fits the choice on all the data and saves it. Returns the exit code.
+int refit(const CvArguments& arguments, const CvOptions& options, const CvResult& result, Dataset data) {
+  Context context = arguments.context;
+  context.cancelled = stop_requested;
+  ProgressLine line(arguments.quiet);
+  context.observe = [&](const Progress& progress) { line.draw(progress); };
+  const FitResult fitted = fit(std::move(data), refit_options(result, options), context);
+  fitted.model.save(arguments.model);
+  const std::string what =
+      fmt::format("the choice, fitted on all {}, is saved as {}", counted(result.examples, "example"), arguments.model);
+  const double gap = fitted.report.certificate.relative_gap();
+  if (fitted.report.interrupted) {
+    warn(fmt::format("interrupted: {}, but only to a relative gap of {:.3g}", what, gap));
+    return interrupted;
+  }
+  if (!fitted.report.certificate.converged) {
+    warn(
+        fmt::format("{}, but its fit stopped before the tolerance was reached: the relative gap is {:.3g}", what, gap));
+    return options.train.require_converged ? not_converged : done;
+  }
+  note(arguments.quiet, fmt::format("{} (relative gap {:.3g})", what, gap));
+  return done;
+}
+
+// The report is printed even if the refit fails.
 int report(const CvArguments& arguments, const CvOptions& options, const CvResult& result, Dataset data,
            CvStore* store) {
   for (const std::string& text : result.notes) warn(text);
-  const auto unconverged = static_cast<std::uint64_t>(
-      std::count_if(result.cells.begin(), result.cells.end(), [](const CvCell& cell) { return !cell.converged; }));
+  const std::size_t unconverged = result.unconverged();
   if (unconverged > 0)
     warn(
         fmt::format("{} of the {} fits stopped before the tolerance was reached; allow more with --epochs or "
                     "--time-limit, ask for less with a larger --tol, or leave out the smallest --lambdas",
                     unconverged, result.cells.size()));
   int code = unconverged > 0 && options.train.require_converged ? not_converged : done;
-  if (!arguments.model.empty()) {
-    TrainOptions chosen = options.train;
-    const Candidate& best = result.candidates[result.best.candidate];
-    chosen.surrogate = best.surrogate;
-    chosen.smoothing = best.smoothing;
-    chosen.decode = best.decode;
-    chosen.lambda = result.best.lambda;
-    chosen.gamma = options.gammas[result.best.gamma];
-    Context context = arguments.context;
-    context.cancelled = stop_requested;
-    const FitResult refit = fit(std::move(data), chosen, context);
-    refit.model.save(arguments.model);
-    if (refit.report.interrupted) code = interrupted;
-  }
-  const std::string json = cv_json(result, options, arguments.model);
+  std::exception_ptr failure;
+  if (!arguments.model.empty()) try {
+      code = std::max(code, refit(arguments, options, result, std::move(data)));
+    } catch (const Error&) {
+      failure = std::current_exception();
+    }
+  const std::string json = cv_json(result, options, failure ? "" : arguments.model);
   if (store != nullptr) store->finish(result, json);
   print(arguments.json ? json + "\n" : cv_text(result, options));
   finish_output();
+  if (failure) std::rethrow_exception(failure);
   return code;
 }
 
@@ -167,6 +198,8 @@ int run(const CvArguments& arguments) {
   if (!table.folds.empty()) options.plan.fold_of = fold_numbers(table.folds);
   const std::vector<double> raw = options.train.bins > 0 ? raw_targets(table) : std::vector<double>{};
   Dataset data = label_for_training(std::move(table), *options.train.task, options.train.bins, options.train.binning);
+  // Now rather than after all splits are done.
+  if (!arguments.model.empty()) require_memory_for_pairs(options.train.features, data.examples());
   options.candidates = candidates_of(arguments, data);
   options.candidates = resolved_candidates(options, data.class_names);
 
@@ -184,7 +217,7 @@ int run(const CvArguments& arguments) {
   listen_for_stop_signals();
   const CvResult result = [&] {
     CountingLine line(arguments.quiet);
-    options.observe = [&](const CvProgress& progress) { line.draw(progress.done, progress.total, progress.seconds); };
+    options.observe = [&](const CvProgress& progress) { line.draw(progress); };
     return cross_validate(data, raw, options, context);
   }();
   if (result.interrupted) {
@@ -232,7 +265,12 @@ Action declare(CLI::App& app) {
   add_threads_option(app, arguments->context);
   app.add_flag("--json", arguments->json, "print one JSON object");
   app.add_flag("--quiet", arguments->quiet, "no progress and no notes on standard error, only warnings and errors");
-  return [arguments] { return run(*arguments); };
+  return [arguments, &app] {
+    arguments->surrogate_given = app.count("--surrogate") > 0;
+    arguments->random_splits_given = app.count("--splits") + app.count("--ratio") > 0;
+    arguments->gamma_given = app.count("--gamma") > 0;
+    return run(*arguments);
+  };
 }
 
 }  // namespace
@@ -243,8 +281,10 @@ Command cv_command() {
           "validation part and is judged on its test part; bins, standardising and features are fitted inside the "
           "training part. test_mean is the mean over splits of what each split chose; best_* is best by the mean "
           "validation loss over splits, and is what --model fits on all the data.\n"
-          "Random splits overlap, so the standard error is a guide rather than a guarantee; differences between "
-          "surrogates are taken split by split.\n",
+          "Splits are drawn without regard to the classes. Random splits overlap, so the standard error is a guide "
+          "rather than a guarantee; differences between "
+          "surrogates are taken split by split. Of settings with equal validation loss the surrogate listed first is "
+          "taken, then the first gamma, then the middle one of the lambdas.\n",
           declare};
 }
 

@@ -59,12 +59,14 @@ void CountingLine::wipe() {
   if (visible_) std::fputs(wiped, stderr);
 }
 
-void CountingLine::draw(std::size_t done, std::size_t total, double seconds, const std::string& what) {
-  if (!visible_ || done == 0) return;
-  const double fraction = static_cast<double>(done) / static_cast<double>(total);
-  const std::string line =
-      fmt::format("{}{} {}{} of {}  {:.0f} s, about {:.0f} s left", wiped, bar(fraction),
-                  what.empty() ? "" : what + " ", done, total, seconds, seconds / fraction - seconds);
+void CountingLine::draw(const CvProgress& progress, const std::string& what) {
+  if (!visible_) return;
+  const auto done = static_cast<double>(progress.done), total = static_cast<double>(progress.total);
+  std::string line = fmt::format("{}{} {}{} of {} paths  {:.0f} s", wiped, bar(done / total),
+                                 what.empty() ? "" : what + ": ", progress.done, progress.total, progress.seconds);
+  // What was known from an earlier run took no time.
+  if (const auto computed = static_cast<double>(progress.done - progress.recalled); computed > 0)
+    line += fmt::format(", about {:.0f} s left", progress.seconds * (total - done) / computed);
   std::fputs(line.c_str(), stderr);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "m4n/context.h"
+#include "m4n/cross_validate.h"
 
 namespace m4n::cli {
 
@@ -21,7 +22,7 @@ class ProgressLine {
   double first_gap_ = 0;
 };
 
-// The same for work that is counted, with the time that is left.
+// The same for paths of lambdas, with the time that is left.
 class CountingLine {
  public:
   explicit CountingLine(bool quiet);
@@ -29,7 +30,7 @@ class CountingLine {
   CountingLine(const CountingLine&) = delete;
   CountingLine& operator=(const CountingLine&) = delete;
   // `what` is said behind the bar.
-  void draw(std::size_t done, std::size_t total, double seconds, const std::string& what = {});
+  void draw(const CvProgress& progress, const std::string& what = {});
   void wipe();
 
  private:

@@ -1,6 +1,7 @@
 // m4n reproduce: the paper's tables from public data.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -12,6 +13,7 @@
 #include "messages.h"
 #include "model/atomic_file.h"
 #include "progress.h"
+#include "report/cv_report.h"
 #include "report/reproduce_report.h"
 #include "signals.h"
 
@@ -40,69 +42,57 @@ void set_protocols(ReproduceOptions& options, const std::string& text) {
 }
 
 // The sets that are there; says which are not.
-std::vector<FoundSet> sets_of(const ReproduceArguments& arguments, bool table2) {
+std::vector<FoundSet> sets_of(const ReproduceOptions& options, bool table1) {
   std::vector<std::string> missing;
-  std::vector<FoundSet> found = find_sets(arguments.options, table2, &missing);
-  const std::string& data = arguments.options.data;
+  std::vector<FoundSet> found = find_sets(options, &missing);
   if (!missing.empty())
-    warn(fmt::format("{}: missing (plain or .gz), left out: {}", data, shown_list(missing, missing.size())));
-  if (found.empty())
-    throw Error(fmt::format("{}: none of the data sets asked for of table {} is there", data, table2 ? 2 : 1));
+    warn(fmt::format("{}: missing (plain or .gz), left out: {}", options.data, shown_list(missing, missing.size())));
+  const auto of_use = [table1](const FoundSet& f) { return f.asked && (table1 || !f.set->table2.empty()); };
+  if (std::none_of(found.begin(), found.end(), of_use)) {
+    std::vector<std::string> files;
+    for (const PaperSet& set : paper_sets())
+      if (table1 || !set.table2.empty()) files.push_back(fmt::format("{}.csv", set.file));
+    throw Error(fmt::format("{}: no data set that was asked for is there; {} uses {}", options.data,
+                            table1 ? "table 1" : "table 2", shown_list(files, files.size())));
+  }
   return found;
 }
 
-// Prints a table and keeps it as NAME.md and NAME.json.
-void deliver(const ReproduceArguments& arguments, const std::string& name, const std::string& markdown,
-             const std::string& json) {
-  write_file_atomically(fmt::format("{}/{}.md", arguments.options.out, name), markdown);
-  write_file_atomically(fmt::format("{}/{}.json", arguments.options.out, name), json + "\n");
-  print(arguments.json ? json + "\n" : markdown);
-  finish_output();
-}
-
 int run(ReproduceArguments arguments) {
-  const std::vector<std::string> tables{"table1", "table2", "all"};
-  if (std::find(tables.begin(), tables.end(), arguments.what) == tables.end())
-    throw UsageError(unknown_word_message("table", arguments.what, tables));
-  if (arguments.json && arguments.what == "all")
-    throw UsageError("--json prints one object, and `all` makes two. Ask for table1 or table2, or read DIR/*.json");
-  const bool both = arguments.what == "all";
+  const std::vector<std::string> words{"table1", "table2", "all"};
+  if (std::find(words.begin(), words.end(), arguments.what) == words.end())
+    throw UsageError(unknown_word_message("table", arguments.what, words));
+  const bool first = arguments.what != "table2", second = arguments.what != "table1";
   ReproduceOptions& options = arguments.options;
   options.seed = arguments.train.seed;
   options.binning = arguments.train.binning;
-  const std::vector<FoundSet> first =
-      both || arguments.what == "table1" ? sets_of(arguments, false) : std::vector<FoundSet>{};
-  const std::vector<FoundSet> second =
-      both || arguments.what == "table2" ? sets_of(arguments, true) : std::vector<FoundSet>{};
-  std::filesystem::create_directories(options.out);
+  const std::vector<FoundSet> sets = sets_of(options, first);
+  std::error_code error;
+  std::filesystem::create_directories(options.out, error);
+  if (error) throw Error(fmt::format("--out {}: cannot be made a directory: {}", options.out, error.message()));
 
-  CountingLine line(arguments.quiet);
-  options.observe = [&](const std::string& name, const CvProgress& progress) {
-    line.draw(progress.done, progress.total, progress.seconds, name);
-  };
+  ReproducedTables tables;
+  for (const FoundSet& found : sets)
+    if (found.asked && found.shortened) tables.shortened.emplace_back(found.set->name);
   Context context = arguments.context;
   context.cancelled = stop_requested;
   listen_for_stop_signals();
-  const auto stopped = [&] {
-    if (!stop_requested()) return false;
-    line.wipe();
+  {
+    CountingLine line(arguments.quiet);
+    options.observe = [&](const std::string& name, const CvProgress& progress) { line.draw(progress, name); };
+    options.describe = [](const CvResult& result, const CvOptions& cv) { return cv_json(result, cv, ""); };
+    if (first) tables.table1 = reproduce_table1(options, sets, context);
+    if (second && !stop_requested()) tables.table2 = reproduce_table2(options, sets, context);
+  }
+  const bool stopped = stop_requested();
+  const std::string markdown = reproduce_markdown(tables, options), json = reproduce_json(tables, options) + "\n";
+  write_file_atomically(options.out + "/reproduce.md", markdown);
+  write_file_atomically(options.out + "/reproduce.json", json);
+  print(arguments.json ? json : markdown);
+  finish_output();
+  if (stopped)
     warn(fmt::format("interrupted; what is done is kept in {}: the same command goes on from there", options.out));
-    return true;
-  };
-  if (!first.empty()) {
-    const std::vector<Table1Cell> cells = reproduce_table1(options, first, context);
-    if (stopped()) return interrupted;
-    line.wipe();
-    deliver(arguments, "table1", table1_markdown(cells, options), table1_json(cells, options));
-  }
-  if (!second.empty()) {
-    const std::vector<Table2Cell> cells = reproduce_table2(options, second, context);
-    if (stopped()) return interrupted;
-    line.wipe();
-    if (both) print("\n");
-    deliver(arguments, "table2", table2_markdown(cells, options), table2_json(cells, options));
-  }
-  return done;
+  return stopped ? interrupted : done;
 }
 
 Action declare(CLI::App& app) {
@@ -113,7 +103,8 @@ Action declare(CLI::App& app) {
   add_file_option(app, "data", "DIR", "directory with the data sets as NAME.csv or NAME.csv.gz", options.data)
       ->required();
   add_file_option(app, "out", "DIR",
-                  "where tables (Markdown and JSON) and every cell are kept; cells that are there are not run again",
+                  "where the tables (reproduce.md, reproduce.json) and every cell are kept; cells that are there are "
+                  "not run again, and finished ones are shown also where they are not asked for",
                   options.out)
       ->required();
   add_text_option(app, "only", "NAME,...", "all", "data sets", [&options](const std::string& text) {
@@ -132,7 +123,7 @@ Action declare(CLI::App& app) {
                   });
   add_train_options(app, arguments->train, {"seed"});
   add_threads_option(app, arguments->context);
-  app.add_flag("--json", arguments->json, "print the table as one JSON object");
+  app.add_flag("--json", arguments->json, "print the tables as one JSON object");
   app.add_flag("--quiet", arguments->quiet, "no progress on standard error, only warnings and errors");
   return [arguments] { return run(*arguments); };
 }
@@ -146,7 +137,8 @@ Command reproduce_command() {
       "over all data before splitting (the order of the authors' code), 50 passes of BCFW, SDCA and GBCFW with 20 "
       "iterations of SP-MP, averaged iterates, decoding by argmax. exact: the same features, every objective solved "
       "to a certified relative gap of 1e-3, each surrogate's usual decoder. best: the exact rbf kernel fitted in "
-      "each training part, gamma and lambda (also below 2^-10) chosen by validation. All share their splits; the "
+      "each training part, gamma (of three around the median of all inputs) and lambda (also below 2^-10) chosen by "
+      "validation. All share their splits and cut grades from all targets; the "
       "printed values of the paper stand beside them. Table 2 varies the iterations of SP-MP with and without warm "
       "starts, over 100 passes.\n"
       "Ctrl-C stops; the same command goes on where it was.\n",

@@ -1,9 +1,11 @@
 // m4n train: read, fit, save, report.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "arguments.h"
+#include "core/wording.h"
 #include "data/text.h"
 #include "files.h"
 #include "learning.h"
@@ -13,7 +15,6 @@
 #include "progress.h"
 #include "report/json_report.h"
 #include "report/text_report.h"
-#include "report/wording.h"
 #include "signals.h"
 
 namespace m4n::cli {
@@ -60,11 +61,23 @@ void note_ranks(const std::vector<std::string>& grades, bool quiet) {
                           fmt::join(first, ", "), more, fmt::join(ranks, ", "), more));
 }
 
+// Tied targets can leave grades without examples, which still count as steps in the costs.
+void note_empty_grades(const Dataset& data, bool quiet) {
+  std::vector<std::string> empty;
+  for (std::size_t g = 0; g < data.class_names.size(); ++g)
+    if (std::find(data.label.begin(), data.label.end(), static_cast<std::int32_t>(g)) == data.label.end())
+      empty.push_back(data.class_names[g]);
+  if (!empty.empty())
+    note(quiet, fmt::format("no target falls into grade {}: tied targets; fewer --bins, or --binning width, avoid that",
+                            shown_list(empty, 10)));
+}
+
 FitResult learn(const TrainArguments& arguments) {
   TrainOptions options = arguments.options;
   RawTable table = read_labelled(arguments.data, options, arguments.quiet);
   Dataset data = label_for_training(std::move(table), *options.task, options.bins, options.binning);
   if (*options.task == Task::ordinal && data.bins.cuts.empty()) note_ranks(data.class_names, arguments.quiet);
+  if (!data.bins.cuts.empty()) note_empty_grades(data, arguments.quiet);
 
   TrainingLog log(arguments.log);  // an earlier log stays whole until the data are known to be good
   ProgressLine line(arguments.quiet);

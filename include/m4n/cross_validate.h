@@ -4,6 +4,8 @@
 // features, weights) is fitted on the training part alone. For each split the lambda (gamma, candidate) with the least
 // task loss on its validation part is tested on its test part; the mean of these test losses is what the whole
 // procedure can be expected to reach on new data. What is best by the MEAN validation loss is the choice for a refit.
+// Small validation parts leave many settings with equal loss: of these the earlier candidate is taken, then the earlier
+// gamma, then the middle one of the lambdas.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -39,10 +41,6 @@ struct Candidate {
   double smoothing = 0;
   Decoder decode = Decoder::automatic;  // automatic: the usual one for the surrogate and the costs
 };
-// The candidates with their decoders, each checked against the other options.
-struct CvOptions;
-std::vector<Candidate> resolved_candidates(const CvOptions& options, const std::vector<std::string>& classes);
-
 // "m4n", or with what distinguishes it: "smoothed m4n", "m4n/adversary" where `all` hold m4n twice.
 std::string name_of(const Candidate& candidate, std::span<const Candidate> all);
 
@@ -56,26 +54,31 @@ struct CvCell {
   double validation = 0, test = 0;  // mean task loss of the two parts
   double relative_gap = 0;
   bool converged = false;
-  double seconds = 0;       // of solving; shared by the candidates that differ only in the decoder
-  double oracle_error = 0;  // mean over the last epoch of how far an approximate oracle fell short; 0 for exact ones
+  double seconds = 0;  // of solving; shared by the candidates that differ only in the decoder
+  // Mean over the last epoch of how far the approximate oracle fell short; none for exact ones.
+  std::optional<double> oracle_error;
 };
 
 struct CvProgress {
-  std::size_t done = 0, total = 0;  // fits of a whole path
+  std::size_t done = 0, recalled = 0, total = 0;  // paths of lambdas; `recalled` of those done were known
   double seconds = 0;
 };
 
 struct CvOptions {
-  TrainOptions train;  // its surrogate, smoothing, decode, lambda and gamma are not used, but:
+  TrainOptions train;  // surrogate, smoothing, decode, lambda and gamma are not taken from here but from the lists
   std::vector<Candidate> candidates{Candidate{}};
   std::vector<double> lambdas;                              // descending
-  std::vector<std::optional<double>> gammas{std::nullopt};  // nullopt: from the training part (train.gamma)
+  std::vector<std::optional<double>> gammas{std::nullopt};  // nullopt: from the training part
   bool extend = true;                                       // beyond the grid, where the best lambda is at its edge
+  bool warm_path = true;  // each lambda starts from the solution of the one before; no: from nothing
   SplitPlan plan;
   std::vector<CvCell> known;                              // found earlier with the same options; not computed again
   std::function<void(std::span<const CvCell>)> finished;  // called with the cells of every path as it is done
   std::function<void(const CvProgress&)> observe;
 };
+
+// The candidates with their decoders, each checked against the other options.
+std::vector<Candidate> resolved_candidates(const CvOptions& options, const std::vector<std::string>& classes);
 
 // A setting and its mean loss on the validation parts.
 struct CvPoint {
@@ -87,7 +90,7 @@ struct CvSummary {
   double mean = 0, deviation = 0, error = 0;
 };
 struct CvOutcome {
-  std::vector<CvCell> chosen;  // one a split, by its validation loss (of equal ones the larger lambda)
+  std::vector<CvCell> chosen;  // one a split, by its validation loss
   CvSummary test;
 };
 struct CvComparison {
@@ -108,12 +111,16 @@ struct CvResult {
   std::size_t splits = 0, examples = 0, features = 0, classes = 0;
   std::string loss_name;
   double seconds = 0;
-  bool interrupted = false;  // only `cells` is filled then
+  bool interrupted = false;         // only `cells` is filled then
+  std::size_t unconverged() const;  // cells that did not reach the tolerance
 };
 
 // `raw_target`: where the labels are grades cut from a number (train.bins), that number of every example: the cuts are
 // then found anew in each training part. Threads share out splits and gammas; results do not depend on their number.
 CvResult cross_validate(const Dataset& data, std::span<const double> raw_target, const CvOptions& options,
                         const Context& context = {});
+
+// What to fit on all the data.
+TrainOptions refit_options(const CvResult& result, const CvOptions& options);
 
 }  // namespace m4n

@@ -20,6 +20,8 @@ enum class Format { automatic, csv, libsvm };
 enum class FeatureKind { linear, rbf, laplacian, poly, rbf_centers, nystrom, fourier };
 enum class Landmarks { kmeans, uniform };
 
+inline constexpr double smallest_lambda = 1e-30, largest_lambda = 1e30;
+
 // How a file is read. Which of its columns mean what.
 struct ReadOptions {
   Format format = Format::automatic;

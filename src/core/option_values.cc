@@ -87,7 +87,7 @@ double parse_real(std::string_view option, const std::string& text, const RealRa
 }
 
 std::vector<double> parse_reals(std::string_view option, const std::string& text, const RealRange& range) {
-  constexpr double most = 1000;  // of a range
+  constexpr double most = 1000, most_exponent = 1e6;  // of a range
   std::vector<double> out;
   for (const std::string& item : split_list(text)) {
     const std::size_t colon = item.find(':');
@@ -102,7 +102,7 @@ std::vector<double> parse_reals(std::string_view option, const std::string& text
     };
     const auto start = exponent(from, a), stop = exponent(to, b);
     const bool fine = start && stop && from.substr(0, a) == to.substr(0, b) && std::abs(*start - *stop) < most &&
-                      std::floor(*start - *stop) == *start - *stop;
+                      std::abs(*start) < most_exponent && std::floor(*start - *stop) == *start - *stop;
     if (!fine) refuse(option, item, "two powers of one base with a whole number of steps between them, as 2^-1:2^-10");
     const double step = *start > *stop ? -1 : 1;
     for (double e = *start; step * e <= step * *stop; e += step)

@@ -15,7 +15,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const RealRange positive{0, infinity, false, false, "a positive number"};
-constexpr double smallest_lambda = 1e-30, largest_lambda = 1e30;
 const RealRange lambda_range{smallest_lambda, largest_lambda, true, true, "a positive number from 1e-30 to 1e30"};
 constexpr double least_smoothing = 1e-6, most_smoothing = 1e6;
 const RealRange smoothing_range{0, most_smoothing, true, true, "0, or a number from 1e-6 to 1e6"};
@@ -119,7 +118,7 @@ std::vector<OptionRow> make_table() {
            lambda_range, &T::lambda));
   add(real("tol", "X", "1e-3", "stop when the relative duality gap (P - D) / |P| is at most X", fraction, &T::tol));
   add(whole("epochs", "N", "1000", "at most N passes over the data", 1, max_int, &T::epochs));
-  add(real("time-limit", "SECONDS", "none", "stop solving after that long, with the best weights so far", positive,
+  add(real("time-limit", "SECONDS", "none", "stop solving after that long, with the best weights so far; in cv the limit of each fit", positive,
            &T::time_limit));
   add(choice<SolverKind>(
       "solver", {SolverKind::automatic, SolverKind::prox, SolverKind::gbcfw, SolverKind::lbfgs}, "auto",
@@ -256,7 +255,7 @@ void validate_solver(const TrainOptions& o) {
         "--solver gbcfw");
   if (!gbcfw && o.average)
     throw UsageError(
-        "--average belongs to --solver gbcfw; the other solvers return their last weights. Leave it out, or "
+        "--average belongs to --solver gbcfw; the other solvers return the best weights they certified. Leave it out, or "
         "add --solver gbcfw");
 }
 

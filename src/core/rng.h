@@ -12,7 +12,9 @@ namespace m4n {
 class Rng {
  public:
   explicit Rng(std::uint64_t seed, std::uint64_t stream = 0) {
-    std::uint64_t z = seed ^ (stream * 0x9e3779b97f4a7c15ULL + 0x2545f4914f6cdd1dULL);
+    // Both are scrambled: the generator that fills the words walks by a constant, and streams must not be its steps.
+    std::uint64_t s = stream ^ 0x2545f4914f6cdd1dULL, z = seed;
+    z = split_mix(z) ^ rotate(split_mix(s), 32);
     for (auto& word : state_) word = split_mix(z);
   }
 

@@ -98,7 +98,7 @@ Bootstrap bootstrap(const Model& model, std::span<const std::int32_t> truth, std
     Totals totals = nothing;
     std::vector<double> pair_weight(examples.pairs.size());
     for (std::size_t r = begin; r < end; ++r) {
-      draw(examples, Rng(seed, 4 * r), pair_weight);  // a stream has four words, its neighbour the next four
+      draw(examples, Rng(seed, r), pair_weight);
       totals.clear();
       for (std::size_t c = 0; c < pair_weight.size(); ++c)
         if (pair_weight[c] > 0) totals.add(examples.pairs[c].first, examples.pairs[c].second, pair_weight[c]);

@@ -1,5 +1,5 @@
-// Cross-validation. A UNIT of work is one split with one gamma: its training part is prepared once (TrainingSet) and
-// then solved along the path of lambdas for every FAMILY, a surrogate with its smoothing; candidates that differ only
+// Cross-validation. A UNIT of work is one split with one gamma: its training part is prepared (TrainingSet) and then
+// solved along the path of lambdas for every FAMILY, a surrogate with its smoothing; candidates that differ only
 // in the decoder share the fit. Units are shared out over threads and know nothing of each other, so that results do
 // not depend on the number of threads.
 #include "m4n/cross_validate.h"
@@ -15,24 +15,20 @@
 
 #include "core/parallel.h"
 #include "eval/cv_choice.h"
+#include "eval/cv_grid.h"
 #include "eval/held_out.h"
 #include "m4n/error.h"
-#include "report/wording.h"
 #include "solver/training_set.h"
 #include "surrogate/decoder.h"
 
 namespace m4n {
 namespace {
 
-constexpr int most_extensions = 4;          // of the grid, in each direction
-constexpr std::size_t extension_steps = 2;  // lambdas each adds
-
 struct Family {
   TrainOptions options;
   std::vector<std::size_t> candidates;
   std::vector<Decoder> decoders;  // of the candidates
-  std::vector<double> lambdas;    // all so far, descending
-  int extensions_down = 0, extensions_up = 0;
+  LambdaGrid grid;
 };
 
 // Which lambdas to add for a family.
@@ -48,6 +44,23 @@ TrainOptions options_of(const Candidate& candidate, TrainOptions options) {
   return completed(options);
 }
 
+// Values that did not come through the command line meet the same ranges.
+void check_grid(const CvOptions& options) {
+  for (std::size_t l = 0; l < options.lambdas.size(); ++l) {
+    TrainOptions one = options.train;
+    one.lambda = options.lambdas[l];
+    validate(one);
+    if (l > 0 && !(options.lambdas[l] < options.lambdas[l - 1]))
+      throw UsageError(fmt::format("lambdas: found {} after {}, expected them in descending order", options.lambdas[l],
+                                   options.lambdas[l - 1]));
+  }
+  for (const std::optional<double>& gamma : options.gammas) {
+    TrainOptions one = options.train;
+    one.gamma = gamma;
+    validate(one);
+  }
+}
+
 class CrossValidation {
  public:
   CrossValidation(const Dataset& data, std::span<const double> raw_target, const CvOptions& options,
@@ -55,6 +68,7 @@ class CrossValidation {
       : data_(data), raw_target_(raw_target), options_(options), context_(context) {
     if (options.candidates.empty() || options.lambdas.empty() || options.gammas.empty())
       throw UsageError("cross-validation needs at least one candidate, one lambda and one gamma");
+    check_grid(options);
     if (options.train.bins > 0 && raw_target.size() != data.examples())
       throw UsageError("cutting grades anew in every training part needs the raw target of every example");
     const CostMatrix cost = chosen_cost(options.train, data.class_names);
@@ -76,6 +90,9 @@ class CrossValidation {
       compute(batches);
       batches = stopped() ? std::vector<Batch>{} : extensions();
     }
+    for (const Family& family : families_)
+      if (std::string note = family.grid.note(name_of(result_.candidates[family.candidates[0]], {})); !note.empty())
+        result_.notes.push_back(std::move(note));
     result_.seconds = seconds();
     result_.interrupted = stopped();
     if (!result_.interrupted) choose(result_);
@@ -92,7 +109,7 @@ class CrossValidation {
     };
     auto family = std::find_if(families_.begin(), families_.end(), same);
     if (family == families_.end()) {
-      family = families_.insert(families_.end(), Family{o, {}, {}, options_.lambdas});
+      family = families_.insert(families_.end(), Family{o, {}, {}, LambdaGrid(options_.lambdas)});
     }
     family->candidates.push_back(index);
     family->decoders.push_back(candidate.decode);
@@ -132,10 +149,11 @@ class CrossValidation {
     }
     for (const auto& [c, splits] : absent)
       result_.notes.push_back(fmt::format(
-          "class '{}' has no example in the training part of {} of the {} splits ({}{}): it cannot be learnt there",
-          data_.class_names[c], splits.size(), splits_.size(),
+          "{} '{}' has no example in the training part of {} of the {} splits ({}{}): it cannot be learnt there{}",
+          options_.train.bins > 0 ? "grade" : "class", data_.class_names[c], splits.size(), splits_.size(),
           fmt::join(splits.begin(), splits.begin() + std::min<std::ptrdiff_t>(5, std::ssize(splits)), ", "),
-          splits.size() > 5 ? ", .." : ""));
+          splits.size() > 5 ? ", .." : "",
+          options_.train.bins > 0 ? "; tied targets can do that: use fewer --bins" : ""));
   }
 
   // ---- fitting
@@ -176,10 +194,11 @@ class CrossValidation {
     const Dataset validation = part(splits_[s].validation, bins), test = part(splits_[s].test, bins);
     for (const Batch* batch : missing) {
       const Family& family = families_[batch->family];
-      const std::vector<Solution> solutions = set.solve(family.options, Decoder::automatic, batch->lambdas, inner);
+      const std::vector<Solution> solutions = solve(set, family.options, batch->lambdas, inner);
       if (stopped()) return;
-      const auto on_validation = predict_held_out(set, family.options, solutions, family.decoders, validation.x);
-      const auto on_test = predict_held_out(set, family.options, solutions, family.decoders, test.x);
+      const auto on_validation =
+          predict_held_out(set, family.options, solutions, family.decoders, validation.x, splits_[s].validation);
+      const auto on_test = predict_held_out(set, family.options, solutions, family.decoders, test.x, splits_[s].test);
       std::vector<CvCell> cells;
       for (std::size_t l = 0; l < solutions.size(); ++l)
         for (std::size_t d = 0; d < family.decoders.size(); ++d) {
@@ -193,6 +212,15 @@ class CrossValidation {
         }
       keep(cells, true);
     }
+  }
+
+  std::vector<Solution> solve(const TrainingSet& set, const TrainOptions& options, std::span<const double> lambdas,
+                              const Context& inner) const {
+    if (options_.warm_path) return set.solve(options, Decoder::automatic, lambdas, inner);
+    std::vector<Solution> out;
+    for (std::size_t l = 0; l < lambdas.size() && !stopped(); ++l)
+      out.push_back(std::move(set.solve(options, Decoder::automatic, lambdas.subspan(l, 1), inner)[0]));
+    return out;
   }
 
   // The cells of a path if all of them are known, none otherwise.
@@ -212,47 +240,23 @@ class CrossValidation {
     result_.cells.insert(result_.cells.end(), cells.begin(), cells.end());
     if (is_new && options_.finished) options_.finished(cells);
     ++done_;
-    if (options_.observe) options_.observe({done_, total_, seconds()});
+    if (!is_new) ++recalled_;
+    if (options_.observe) options_.observe({done_, recalled_, total_, seconds()});
   }
 
   // ---- the grid
 
-  // Where a family's best lambda is at an edge of its grid: the lambdas beyond it.
   std::vector<Batch> extensions() {
     std::vector<Batch> out;
     const std::vector<CvPoint> points = points_of(result_.cells, splits_.size());
     for (std::size_t f = 0; f < families_.size(); ++f) {
-      Family& family = families_[f];
       std::vector<CvPoint> own;
       for (const CvPoint& point : points)
-        if (std::count(family.candidates.begin(), family.candidates.end(), point.candidate) > 0) own.push_back(point);
-      const CvPoint& best = best_point(own);
-      if (family.lambdas.size() < 2) continue;
-      const bool lower = best.lambda == family.lambdas.back(), upper = best.lambda == family.lambdas.front();
-      // Equal to its neighbour is no reason to go on: of equal ones the larger lambda was taken.
-      const auto as_good = [&](const CvPoint& point) {
-        return point.candidate == best.candidate && point.gamma == best.gamma && point.lambda != best.lambda &&
-               point.validation_mean == best.validation_mean;
-      };
-      if ((!lower && !upper) || std::any_of(own.begin(), own.end(), as_good)) continue;
-      int& times = lower ? family.extensions_down : family.extensions_up;
-      const char* const reason = !options_.extend           ? "try --extend yes, or other --lambdas"
-                                 : times == most_extensions ? "it has been extended often enough"
-                                 : !reached(best)           ? "the fits there do not reach the tolerance"
-                                                            : nullptr;
-      const std::string who = name_of(result_.candidates[best.candidate], result_.candidates);
-      if (reason != nullptr) {
-        result_.notes.push_back(fmt::format("the best lambda of {} is at the edge of the grid, {}: {}", who,
-                                            lambda_text(best.lambda), reason));
-        continue;
-      }
-      ++times;
-      out.push_back({f, beyond(family.lambdas, lower)});
-      result_.notes.push_back(fmt::format("the best lambda of {} was at the edge of the grid, {}: extended to {}", who,
-                                          lambda_text(best.lambda),
-                                          lambda_text(lower ? out.back().lambdas.back() : out.back().lambdas.front())));
-      family.lambdas.insert(lower ? family.lambdas.end() : family.lambdas.begin(), out.back().lambdas.begin(),
-                            out.back().lambdas.end());
+        if (std::count(families_[f].candidates.begin(), families_[f].candidates.end(), point.candidate) > 0)
+          own.push_back(point);
+      const CvPoint best = best_point(own);
+      std::vector<double> more = families_[f].grid.extend(best, reached(best), options_.extend);
+      if (!more.empty()) out.push_back({f, std::move(more)});
     }
     return out;
   }
@@ -266,17 +270,6 @@ class CrossValidation {
     return 2 * count >= splits_.size();
   }
 
-  // The next lambdas below or above a grid, at the ratio of its last two.
-  static std::vector<double> beyond(const std::vector<double>& grid, bool below) {
-    const std::size_t n = grid.size();
-    const double edge = below ? grid[n - 1] : grid[0];
-    const double ratio = below ? grid[n - 1] / grid[n - 2] : grid[0] / grid[1];
-    std::vector<double> out{edge * ratio};
-    while (out.size() < extension_steps) out.push_back(out.back() * ratio);
-    if (!below) std::reverse(out.begin(), out.end());
-    return out;
-  }
-
   const Dataset& data_;
   std::span<const double> raw_target_;
   const CvOptions& options_;
@@ -286,7 +279,7 @@ class CrossValidation {
   std::vector<Family> families_;
   std::map<std::tuple<std::size_t, std::size_t, std::size_t, double>, CvCell> known_;
   std::mutex mutex_;  // guards what follows while units run
-  std::size_t done_ = 0, total_ = 0;
+  std::size_t done_ = 0, recalled_ = 0, total_ = 0;
   CvResult result_;
 };
 
@@ -321,6 +314,18 @@ std::vector<Candidate> automatic_candidates(bool symmetric_costs, double smoothi
   out.push_back({SurrogateKind::m3n, 0, Decoder::argmax});
   out.push_back({SurrogateKind::crf, 0, Decoder::expected});
   return out;
+}
+
+TrainOptions refit_options(const CvResult& result, const CvOptions& options) {
+  TrainOptions out = options_of(result.candidates[result.best.candidate], options.train);
+  out.lambda = result.best.lambda;
+  out.gamma = options.gammas[result.best.gamma];
+  return out;
+}
+
+std::size_t CvResult::unconverged() const {
+  return static_cast<std::size_t>(
+      std::count_if(cells.begin(), cells.end(), [](const CvCell& cell) { return !cell.converged; }));
 }
 
 CvResult cross_validate(const Dataset& data, std::span<const double> raw_target, const CvOptions& options,

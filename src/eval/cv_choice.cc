@@ -9,10 +9,21 @@
 namespace m4n {
 namespace {
 
-// The cell a user would take: least validation loss, then the larger lambda, then the earlier candidate and gamma.
-bool better(const CvCell& a, const CvCell& b) {
-  return std::make_tuple(a.validation, -a.lambda, a.candidate, a.gamma) <
-         std::make_tuple(b.validation, -b.lambda, b.candidate, b.gamma);
+double loss_of(const CvCell& cell) { return cell.validation; }
+double loss_of(const CvPoint& point) { return point.validation_mean; }
+
+// The least loss; of equal ones the earliest candidate, then the earliest gamma, then the middle lambda.
+template <class Item>
+Item least(std::vector<Item> items) {
+  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+    return std::make_tuple(loss_of(a), a.candidate, a.gamma, -a.lambda) <
+           std::make_tuple(loss_of(b), b.candidate, b.gamma, -b.lambda);
+  });
+  std::size_t equal = 1;
+  while (equal < items.size() && loss_of(items[equal]) == loss_of(items[0]) &&
+         items[equal].candidate == items[0].candidate && items[equal].gamma == items[0].gamma)
+    ++equal;
+  return items[(equal - 1) / 2];
 }
 
 template <class Counts>
@@ -20,11 +31,11 @@ CvOutcome outcome(const std::vector<CvCell>& cells, std::size_t splits, Counts&&
   CvOutcome out;
   std::vector<double> test;
   for (std::size_t s = 0; s < splits; ++s) {
-    const CvCell* best = nullptr;
+    std::vector<CvCell> own;
     for (const CvCell& cell : cells)
-      if (cell.split == s && counts(cell) && (best == nullptr || better(cell, *best))) best = &cell;
-    out.chosen.push_back(*best);
-    test.push_back(best->test);
+      if (cell.split == s && counts(cell)) own.push_back(cell);
+    out.chosen.push_back(least(std::move(own)));
+    test.push_back(out.chosen.back().test);
   }
   out.test = summary(test);
   return out;
@@ -55,12 +66,7 @@ std::vector<CvPoint> points_of(const std::vector<CvCell>& cells, std::size_t spl
   return out;
 }
 
-const CvPoint& best_point(const std::vector<CvPoint>& points) {
-  return *std::min_element(points.begin(), points.end(), [](const CvPoint& a, const CvPoint& b) {
-    return std::make_tuple(a.validation_mean, -a.lambda, a.candidate, a.gamma) <
-           std::make_tuple(b.validation_mean, -b.lambda, b.candidate, b.gamma);
-  });
-}
+CvPoint best_point(const std::vector<CvPoint>& points) { return least(points); }
 
 void choose(CvResult& result) {
   const std::vector<CvPoint> points = points_of(result.cells, result.splits);

@@ -8,10 +8,10 @@ namespace m4n {
 
 CvSummary summary(const std::vector<double>& values);
 
-// The point with the least mean validation loss among cells of which `counts` is true; of equal ones that with the
-// larger lambda, then the earlier candidate and gamma. `splits`: how many cells make a complete point.
+// The mean validation loss of every candidate, gamma and lambda that has a cell in each of the splits.
 std::vector<CvPoint> points_of(const std::vector<CvCell>& cells, std::size_t splits);
-const CvPoint& best_point(const std::vector<CvPoint>& points);
+// The least of them; ties as cross_validate.h says.
+CvPoint best_point(const std::vector<CvPoint>& points);
 
 // Fills everything that follows from result.cells.
 void choose(CvResult& result);

@@ -1,12 +1,17 @@
 #include "eval/cv_store.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/option_values.h"
 #include "data/text.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
@@ -44,7 +49,9 @@ std::uint64_t mixed(std::span<const T> values, std::uint64_t before) {
                before);  // NOLINT(*-reinterpret-cast): bytes
 }
 
-// Over everything that the numbers depend on and the settings do not spell out.
+std::string hexadecimal(std::uint64_t sum) { return fmt::format("{:016x}", sum); }
+
+// Of the examples and their folds.
 std::string checksum(const Dataset& data, std::span<const double> raw_target, const CvOptions& options) {
   std::uint64_t sum = 0;
   if (const auto* dense = std::get_if<DenseMatrix>(&data.x)) {
@@ -59,11 +66,8 @@ std::string checksum(const Dataset& data, std::span<const double> raw_target, co
   for (const std::string& name : data.class_names) sum = mixed<char>({name.c_str(), name.size() + 1}, sum);
   sum = mixed<double>(data.weight, sum);
   sum = mixed<double>(raw_target, sum);
-  sum = mixed<double>(chosen_cost(options.train, data.class_names).values(), sum);
-  if (!options.train.class_weight.empty())
-    sum = mixed<double>(read_class_weights(options.train.class_weight, data), sum);
   sum = mixed<std::int32_t>(options.plan.fold_of, sum);
-  return fmt::format("{:016x}", sum);
+  return hexadecimal(sum);
 }
 
 std::string gamma_text(const std::optional<double>& gamma) { return gamma ? fmt::format("{}", *gamma) : "median"; }
@@ -75,7 +79,13 @@ Json settings(const Dataset& data, std::span<const double> raw_target, const CvO
   for (const Candidate& c : options.candidates)
     candidates.push_back({to_string(c.surrogate), c.smoothing, to_string(c.decode)});
   for (const auto& gamma : options.gammas) gammas.push_back(gamma_text(gamma));
-  return {{"checksum", checksum(data, raw_target, options)},
+  const CostMatrix cost = chosen_cost(o, data.class_names);
+  const std::vector<double> weights =
+      names_a_file(o.class_weight) ? read_class_weights(o.class_weight, data) : std::vector<double>{};
+  return {{"data", checksum(data, raw_target, options)},
+          {"loss", cost.name()},
+          {"costs", hexadecimal(mixed<double>(cost.values(), 0))},
+          {"class_weight", weights.empty() ? o.class_weight : hexadecimal(mixed<double>(weights, 0))},
           {"examples", data.examples()},
           {"task", to_string(o.task.value_or(Task::multiclass))},
           {"bins", o.bins},
@@ -88,6 +98,7 @@ Json settings(const Dataset& data, std::span<const double> raw_target, const CvO
           {"bias", o.bias},
           {"candidates", candidates},
           {"lambdas", options.lambdas},
+          {"warm_path", options.warm_path},
           {"gammas", gammas},
           {"splits", options.plan.splits},
           {"ratio", options.plan.ratio},
@@ -107,33 +118,62 @@ Json settings(const Dataset& data, std::span<const double> raw_target, const CvO
 void refuse_other_settings(const std::string& directory, const Json& now) {
   std::ifstream file(directory + "/settings.json");
   const Json before = Json::parse(file, nullptr, false);
+  if (!before.is_object())
+    throw Error(
+        fmt::format("--out {}: its settings.json is damaged; remove the directory, or name another", directory));
   for (const auto& [key, value] : now.items()) {
-    const auto found = before.is_object() ? before.find(key) : before.end();
-    if (before.is_object() && found != before.end() && *found == value) continue;
+    const auto found = before.find(key);
+    if (found != before.end() && *found == value) continue;
     throw Error(fmt::format(
         "--out {}: it holds results of other settings ({} is {} now, {} there); name another directory, or remove it",
-        directory, key, value.dump(), before.is_object() && found != before.end() ? found->dump() : "missing"));
+        directory, key, value.dump(), found != before.end() ? found->dump() : "missing"));
   }
 }
 
 }  // namespace
+
+void DirectoryLock::acquire(const std::string& directory) {
+  file_ = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file_ < 0) throw Error(fmt::format("--out {}: cannot be opened: {}", directory, std::strerror(errno)));
+  if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
+    throw Error(fmt::format("--out {}: another run is using it; wait for it, or name another directory", directory));
+}
+
+DirectoryLock::~DirectoryLock() {
+  if (file_ >= 0) ::close(file_);
+}
+
+std::vector<std::string> CvStore::files(const std::string& directory) {
+  return {directory + "/settings.json", directory + "/cells.csv", directory + "/cv.json"};
+}
 
 CvStore::CvStore(std::string directory, const Dataset& data, std::span<const double> raw_target,
                  const CvOptions& options)
     : directory_(std::move(directory)),
       path_(directory_ + "/cells.csv"),
       candidates_(options.candidates),
-      gammas_(options.gammas) {
+      gammas_(options.gammas),
+      splits_(make_splits(data.examples(), options.plan, options.train.seed).size()) {
   std::error_code error;
   fs::create_directories(directory_, error);
   if (!fs::is_directory(directory_))
     throw Error(fmt::format("--out {}: cannot be made a directory: {}", directory_,
                             error ? error.message() : "there is a file of that name"));
+  lock_.acquire(directory_);
   const Json now = settings(data, raw_target, options);
+  for (const std::string& path : files(directory_))
+    if (fs::exists(path) && !fs::is_regular_file(path))
+      throw Error(fmt::format("--out {}: {} is no regular file; name another directory", directory_, path));
   if (fs::exists(directory_ + "/settings.json")) {
     refuse_other_settings(directory_, now);
     read_cells();
   } else {
+    for (const std::string& path : files(directory_))
+      if (fs::exists(path))
+        throw Error(
+            fmt::format("--out {}: there is a file {}, but not of a cross-validation (no settings.json); name "
+                        "another directory",
+                        directory_, path));
     write_file_atomically(directory_ + "/settings.json", now.dump(1) + "\n");
   }
   std::string text = header;
@@ -147,13 +187,16 @@ std::string CvStore::line(const CvCell& cell) const {
   const Candidate& c = candidates_[cell.candidate];
   return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", cell.split + 1, to_string(c.surrogate), c.smoothing,
                      to_string(c.decode), gamma_text(gammas_[cell.gamma]), cell.lambda, cell.validation, cell.test,
-                     cell.relative_gap, cell.converged ? 1 : 0, cell.seconds, cell.oracle_error);
+                     cell.relative_gap, cell.converged ? 1 : 0, cell.seconds,
+                     cell.oracle_error ? fmt::format("{}", *cell.oracle_error) : "");
 }
 
 void CvStore::read_cells() {
   std::ifstream file(path_);
   std::string text;
-  std::getline(file, text);
+  if (std::getline(file, text) && text + "\n" != header)
+    throw Error(fmt::format("{}: line 1: found {}, expected {}; remove the directory, or name another", path_,
+                            shown(text), shown(trim(header))));
   for (std::size_t number = 2; std::getline(file, text) && !file.eof(); ++number) {
     const std::vector<std::string> cells = split_cells(text, path_, number);
     const auto fail = [&] {
@@ -169,7 +212,9 @@ void CvStore::read_cells() {
       if (!found) fail();
       return *found;
     };
-    cell.split = static_cast<std::size_t>(value(c_split)) - 1;
+    const double split = value(c_split);
+    if (!(split >= 1 && split <= static_cast<double>(splits_)) || split != std::floor(split)) fail();
+    cell.split = static_cast<std::size_t>(split) - 1;
     while (cell.candidate < candidates_.size() &&
            !(cells[c_surrogate] == to_string(candidates_[cell.candidate].surrogate) &&
              cells[c_decode] == to_string(candidates_[cell.candidate].decode) &&
@@ -183,7 +228,7 @@ void CvStore::read_cells() {
     cell.relative_gap = value(c_gap);
     cell.converged = value(c_converged) != 0;
     cell.seconds = value(c_seconds);
-    cell.oracle_error = value(c_oracle_error);
+    if (!cells[c_oracle_error].empty()) cell.oracle_error = value(c_oracle_error);
     known_.push_back(cell);
   }
 }
@@ -202,5 +247,7 @@ void CvStore::finish(const CvResult& result, const std::string& report) {
   write_file_atomically(path_, text);
   write_file_atomically(directory_ + "/cv.json", report + "\n");
 }
+
+bool CvStore::finished(const std::string& directory) { return fs::exists(directory + "/cv.json"); }
 
 }  // namespace m4n

@@ -13,14 +13,33 @@
 
 namespace m4n {
 
+// One run at a time. Nothing is left behind if the program dies.
+class DirectoryLock {
+ public:
+  DirectoryLock() = default;
+  // Throws Error if another run holds the directory.
+  void acquire(const std::string& directory);
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+  ~DirectoryLock();
+
+ private:
+  int file_ = -1;
+};
+
 class CvStore {
  public:
   // Makes the directory, or resumes what is there. `options.candidates` must have their decoders. Throws Error if the
-  // directory holds results of other data or settings, or cannot be written.
+  // directory holds results of other data or settings, or files that are not a cross-validation's, or is in use, or
+  // cannot be written.
   CvStore(std::string directory, const Dataset& data, std::span<const double> raw_target, const CvOptions& options);
   const std::vector<CvCell>& known() const { return known_; }
   void add(std::span<const CvCell> cells);
   void finish(const CvResult& result, const std::string& report);
+  // The files of a store.
+  static std::vector<std::string> files(const std::string& directory);
+  // Whether a run was finished in `directory`.
+  static bool finished(const std::string& directory);
 
  private:
   void read_cells();
@@ -28,7 +47,9 @@ class CvStore {
   std::string directory_, path_;
   std::vector<Candidate> candidates_;
   std::vector<std::optional<double>> gammas_;
+  std::size_t splits_;
   std::vector<CvCell> known_;
+  DirectoryLock lock_;
   std::ofstream file_;
 };
 

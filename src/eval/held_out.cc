@@ -1,5 +1,7 @@
 #include "eval/held_out.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -46,7 +48,8 @@ void add_scores(const SparseView& x, const double* w, std::size_t stride, std::s
 
 std::vector<std::vector<std::int32_t>> predict_held_out(const TrainingSet& set, const TrainOptions& options,
                                                         const std::vector<Solution>& solutions,
-                                                        const std::vector<Decoder>& decoders, const Features& x) {
+                                                        const std::vector<Decoder>& decoders, const Features& x,
+                                                        std::span<const std::size_t> examples) {
   const std::size_t n = rows(x), k = set.cost().k(), stride = kernels::padded(k);
   const RowMap map(set.features(), options.bias);
   const std::size_t slab = std::clamp<std::size_t>(slab_doubles / std::max<std::size_t>(map.width(), 1), 1, n);
@@ -70,9 +73,10 @@ std::vector<std::vector<std::int32_t>> predict_held_out(const TrainingSet& set, 
         const std::span<double> own = std::span(v).subspan(i * stride, stride);
         if (!std::all_of(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(k),
                          [](double score) { return std::isfinite(score); }))
-          throw Error(
-              "the scores of an example in a validation or test part are not finite numbers: one of its values is too "
-              "large beside the training part; correct it, or leave the example out");
+          throw Error(fmt::format(
+              "the scores of example {} (validation or test, counted from 1) are not finite numbers: one of "
+              "its values is too large beside the training part; correct it, or leave the example out",
+              examples[first + i] + 1));
         std::fill(own.begin() + static_cast<std::ptrdiff_t>(k), own.end(), kernels::padding_score);
         for (std::size_t d = 0; d < decode.size(); ++d)
           out[s * decoders.size() + d][first + i] = decode[d]->decode(own);

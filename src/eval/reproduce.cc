@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 
 #include "core/option_values.h"
 #include "eval/cv_choice.h"
 #include "eval/cv_store.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
-#include "report/cv_report.h"
 #include "transform/prepared.h"
+#include "transform/standardize.h"
 
 namespace m4n {
 namespace {
@@ -31,17 +32,21 @@ std::vector<double> powers_of_two(int first, int last) {
   return out;
 }
 
-// The examples of a set. The ordinal sets of the paper are one row shorter than the public files, as if their first
-// row had been read as a header: it is left out. Grades are cut from all targets, as they must have been.
-Dataset load(const FoundSet& found, Binning binning) {
-  const PaperSet& set = *found.set;
-  RawTable table = read_table(found.path, {}, true);
-  const bool raw = table.target_name == "target";
-  Dataset data = label_for_training(std::move(table), set.task, raw ? static_cast<int>(set.k) : 0, binning);
-  if (data.examples() <= found.n) return data;
-  std::vector<std::size_t> rest;
-  for (std::size_t i = data.examples() - found.n; i < data.examples(); ++i) rest.push_back(i);
-  return subset(data, rest);
+// The ordinal sets of the paper are one row shorter than the public files, as if their first row had been read as a
+// header: it is left out.
+RawTable without_first_row(RawTable table) {
+  std::vector<std::size_t> rest(rows(table.x) - 1);
+  std::iota(rest.begin(), rest.end(), std::size_t{1});
+  table.x = take_rows(table.x, rest);
+  table.target.erase(table.target.begin());
+  table.line.erase(table.line.begin());
+  return table;
+}
+
+// Grades are cut from all targets: they are part of what the task is.
+Dataset labelled(const FoundSet& found, Binning binning) {
+  const int bins = found.table.target_name == "target" ? static_cast<int>(found.set->k) : 0;
+  return label_for_training(found.table, found.set->task, bins, binning);
 }
 
 // Features of all the data at once, before any split, as in the authors' code.
@@ -72,6 +77,7 @@ CvOptions on_centers(const ReproduceOptions& options, Task task) {
 
 CvOptions paper_protocol(const ReproduceOptions& options, Task task, SurrogateKind surrogate) {
   CvOptions o = on_centers(options, task);
+  o.warm_path = false;
   o.candidates = {{surrogate, 0, Decoder::argmax}};
   o.train.tol = never;
   o.train.epochs = paper_passes;
@@ -91,35 +97,48 @@ CvOptions exact_protocol(const ReproduceOptions& options, Task task, SurrogateKi
   return o;
 }
 
-// Gammas around the one that the median distance gives.
+// Gammas around the one that the median distance of all inputs gives.
 CvOptions best_protocol(const ReproduceOptions& options, const Dataset& data, Task task, SurrogateKind surrogate) {
+  constexpr double factor = 4;
   CvOptions o = common(options, task);
   o.candidates = {{surrogate, 0, Decoder::automatic}};
   o.train.features = FeatureKind::rbf;
   o.lambdas = powers_of_two(4, 16);
   o.extend = true;
-  TrainOptions fit;
-  fit.features = FeatureKind::nystrom;  // one landmark: all that is wanted is the gamma
-  fit.components = 1;
-  fit.seed = options.seed;
-  const double median = prepare(data.x, {}, fit, {}).fitted->map.kernel.gamma;
-  constexpr double factor = 4;
+  Features x = data.x;
+  apply_in_place(fit_standardizer(view(x), {}), x);
+  const double median = choose_kernel(o.train, std::get<DenseMatrix>(x).view()).gamma;
   o.gammas = {median / factor, median, median * factor};
   return o;
+}
+
+std::string directory_of(const ReproduceOptions& options, const std::string& name) {
+  return options.out + "/cells/" + name;
 }
 
 // Runs one cross-validation, or takes it from where it was kept. Nothing if interrupted.
 std::optional<CvResult> run(const ReproduceOptions& options, const std::string& name, const Dataset& data, CvOptions cv,
                             const Context& context) {
   cv.candidates = resolved_candidates(cv, data.class_names);
-  CvStore store(options.out + "/cells/" + name, data, {}, cv);
+  CvStore store(directory_of(options, name), data, {}, cv);
   cv.known = store.known();
   cv.finished = [&](std::span<const CvCell> cells) { store.add(cells); };
   if (options.observe) cv.observe = [&](const CvProgress& progress) { options.observe(name, progress); };
   CvResult result = cross_validate(data, {}, cv, context);
   if (result.interrupted) return std::nullopt;
-  store.finish(result, cv_json(result, cv, ""));
+  store.finish(result, options.describe ? options.describe(result, cv) : "{}");
   return result;
+}
+
+// The same for what was not asked for now: only if it was finished earlier, with these settings.
+std::optional<CvResult> recall(const ReproduceOptions& options, const std::string& name, const Dataset& data,
+                               const CvOptions& cv) try {
+  if (!CvStore::finished(directory_of(options, name))) return std::nullopt;
+  ReproduceOptions silent = options;
+  silent.observe = nullptr;
+  return run(silent, name, data, cv, {});
+} catch (const Error&) {
+  return std::nullopt;
 }
 
 std::string cell_name(const PaperSet& set, Protocol protocol, SurrogateKind surrogate) {
@@ -136,19 +155,25 @@ double solving_seconds(const CvResult& result) {
 
 const std::vector<PaperSet>& paper_sets() {
   constexpr auto mc = Task::multiclass, ord = Task::ordinal;
+  static const std::vector<PrintedOracle> machine{
+      {true, 10, 0.42, 0.57},  {true, 30, 0.41, 0.43},  {true, 50, 0.41, 0.22},  {true, 100, 0.41, 0.13},
+      {false, 10, 0.50, 4.41}, {false, 30, 0.50, 2.74}, {false, 50, 0.44, 1.25}, {false, 100, 0.42, 0.63}};
+  static const std::vector<PrintedOracle> automobile{
+      {true, 10, 0.56, 1.55},  {true, 30, 0.55, 1.29},  {true, 50, 0.51, 0.81},  {true, 100, 0.50, 0.44},
+      {false, 10, 0.61, 2.66}, {false, 30, 0.57, 1.79}, {false, 50, 0.53, 0.89}, {false, 100, 0.51, 0.47}};
   static const std::vector<PaperSet> all{
-      {"segment", "segment", mc, 19, 2310, 7, from_percent(6.64), from_percent(6.43), from_percent(6.09), false},
-      {"iris", "iris", mc, 4, 150, 3, from_percent(3.33), from_percent(3.08), from_percent(3.33), false},
-      {"wine", "wine", mc, 13, 178, 3, from_percent(2.56), from_percent(2.14), from_percent(2.35), false},
-      {"vehicle", "vehicle", mc, 18, 846, 4, from_percent(24.6), from_percent(25.1), from_percent(24), false},
-      {"satimage", "satimage", mc, 36, 4435, 6, from_percent(12.2), from_percent(11.5), from_percent(11.9), false},
-      {"letter", "letter", mc, 16, 15000, 26, from_percent(14.6), from_percent(13.2), from_percent(13.5), false},
-      {"mfeat", "mfeat", mc, 216, 2000, 10, from_percent(3.94), from_percent(4.35), from_percent(3.96), false},
-      {"wisconsin", "wisconsin", ord, 32, 193, 5, 1.24, 1.26, 1.26, false},
-      {"stocks", "stocks", ord, 9, 949, 5, 0.167, 0.168, 0.160, false},
-      {"machine", "machine", ord, 6, 208, 10, 0.634, 0.628, 0.628, true},
-      {"abalone", "abalone", ord, 10, 4176, 10, 0.520, 0.526, 0.520, false},
-      {"auto", "auto", ord, 7, 391, 10, 0.589, 0.621, 0.585, true}};
+      {"segment", "segment", mc, 19, 2310, 7, from_percent(6.64), from_percent(6.43), from_percent(6.09), {}},
+      {"iris", "iris", mc, 4, 150, 3, from_percent(3.33), from_percent(3.08), from_percent(3.33), {}},
+      {"wine", "wine", mc, 13, 178, 3, from_percent(2.56), from_percent(2.14), from_percent(2.35), {}},
+      {"vehicle", "vehicle", mc, 18, 846, 4, from_percent(24.6), from_percent(25.1), from_percent(24), {}},
+      {"satimage", "satimage", mc, 36, 4435, 6, from_percent(12.2), from_percent(11.5), from_percent(11.9), {}},
+      {"letter", "letter", mc, 16, 15000, 26, from_percent(14.6), from_percent(13.2), from_percent(13.5), {}},
+      {"mfeat", "mfeat", mc, 216, 2000, 10, from_percent(3.94), from_percent(4.35), from_percent(3.96), {}},
+      {"wisconsin", "wisconsin", ord, 32, 193, 5, 1.24, 1.26, 1.26, {}},
+      {"stocks", "stocks", ord, 9, 949, 5, 0.167, 0.168, 0.160, {}},
+      {"machine", "machine", ord, 6, 208, 10, 0.634, 0.628, 0.628, machine},
+      {"abalone", "abalone", ord, 10, 4176, 10, 0.520, 0.526, 0.520, {}},
+      {"auto", "auto", ord, 7, 391, 10, 0.589, 0.621, 0.585, automobile}};
   return all;
 }
 
@@ -156,7 +181,7 @@ const char* to_string(Protocol protocol) {
   return protocol == Protocol::paper ? "paper" : protocol == Protocol::exact ? "exact" : "best";
 }
 
-std::vector<FoundSet> find_sets(const ReproduceOptions& options, bool table2, std::vector<std::string>* missing) {
+std::vector<FoundSet> find_sets(const ReproduceOptions& options, std::vector<std::string>* missing) {
   std::vector<std::string> names;
   for (const PaperSet& set : paper_sets()) names.emplace_back(set.name);
   for (const std::string& name : options.only)
@@ -168,16 +193,17 @@ std::vector<FoundSet> find_sets(const ReproduceOptions& options, bool table2, st
   for (const PaperSet& set : paper_sets()) {
     const bool asked =
         options.only.empty() || std::find(options.only.begin(), options.only.end(), set.name) != options.only.end();
-    if (!asked || (table2 && !set.in_table2)) continue;
     std::string path = fmt::format("{}/{}.csv", options.data, set.file);
     if (!fs::exists(path)) path += ".gz";
     if (!fs::exists(path)) {
-      missing->push_back(fmt::format("{}.csv", set.file));
+      if (asked) missing->push_back(fmt::format("{}.csv", set.file));
       continue;
     }
-    const std::size_t rows_there = rows(read_table(path, {}, true).x);
-    const bool shortened = set.task == Task::ordinal && rows_there == set.n + 1;
-    out.push_back({&set, path, shortened ? set.n : rows_there});
+    if (!asked && !fs::exists(options.out + "/cells")) continue;  // nothing of it can have been finished
+    RawTable table = read_table(path, {}, true);
+    const bool shortened = set.task == Task::ordinal && rows(table.x) == set.n + 1;
+    if (shortened) table = without_first_row(std::move(table));
+    out.push_back({&set, asked, shortened, std::move(table)});
   }
   return out;
 }
@@ -187,19 +213,22 @@ std::vector<Table1Cell> reproduce_table1(const ReproduceOptions& options, const 
   std::vector<Table1Cell> out;
   for (const FoundSet& found : sets) {
     const PaperSet& set = *found.set;
-    const Dataset data = load(found, options.binning), centers = with_centers(data, options, context);
-    for (const Protocol protocol : options.protocols)
+    const Dataset data = labelled(found, options.binning), centers = with_centers(data, options, context);
+    for (const Protocol protocol : {Protocol::paper, Protocol::exact, Protocol::best})
       for (const SurrogateKind surrogate : {SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::m4n}) {
-        CvOptions cv = protocol == Protocol::paper   ? paper_protocol(options, set.task, surrogate)
-                       : protocol == Protocol::exact ? exact_protocol(options, set.task, surrogate)
-                                                     : best_protocol(options, data, set.task, surrogate);
-        const auto result =
-            run(options, cell_name(set, protocol, surrogate), protocol == Protocol::best ? data : centers, cv, context);
-        if (!result) return out;
-        const auto unconverged =
-            std::count_if(result->cells.begin(), result->cells.end(), [](const CvCell& c) { return !c.converged; });
-        out.push_back({&set, found.n, protocol, surrogate, result->overall.test, result->best.lambda,
-                       solving_seconds(*result), static_cast<std::size_t>(unconverged), result->cells.size()});
+        const CvOptions cv = protocol == Protocol::paper   ? paper_protocol(options, set.task, surrogate)
+                             : protocol == Protocol::exact ? exact_protocol(options, set.task, surrogate)
+                                                           : best_protocol(options, data, set.task, surrogate);
+        const std::string name = cell_name(set, protocol, surrogate);
+        const Dataset& examples = protocol == Protocol::best ? data : centers;
+        const bool asked = found.asked && std::find(options.protocols.begin(), options.protocols.end(), protocol) !=
+                                              options.protocols.end();
+        const auto result = asked ? run(options, name, examples, cv, context) : recall(options, name, examples, cv);
+        if (!result && asked) return out;
+        if (result)
+          out.push_back({&set, cols(data.x), data.examples(), data.class_names.size(), protocol, surrogate,
+                         result->overall.test, result->best.lambda, solving_seconds(*result), result->unconverged(),
+                         result->cells.size()});
       }
   }
   return out;
@@ -209,27 +238,28 @@ std::vector<Table2Cell> reproduce_table2(const ReproduceOptions& options, const 
                                          const Context& context) {
   std::vector<Table2Cell> out;
   for (const FoundSet& found : sets) {
-    const Dataset data = with_centers(load(found, options.binning), options, context);
+    if (!found.asked || found.set->table2.empty()) continue;
+    const Dataset data = with_centers(labelled(found, options.binning), options, context);
     // The paper does not say its lambda. Errors of the oracle grow with the scores, so all cells share one: the best of
     // the exact protocol.
     const auto exact = run(options, cell_name(*found.set, Protocol::exact, SurrogateKind::m4n), data,
                            exact_protocol(options, found.set->task, SurrogateKind::m4n), context);
     if (!exact) return out;
-    for (const bool warm : {true, false})
-      for (const int iterations : {10, 30, 50, 100}) {
-        CvOptions cv = paper_protocol(options, found.set->task, SurrogateKind::m4n);
-        cv.lambdas = {exact->best.lambda};
-        cv.train.epochs = table2_passes;
-        cv.train.oracle_iterations = iterations;
-        cv.train.warm_start = warm;
-        const std::string name = fmt::format("{}-table2-{}-{}", found.set->name, warm ? "warm" : "cold", iterations);
-        const auto result = run(options, name, data, cv, context);
-        if (!result) return out;
-        std::vector<double> errors;
-        for (const CvCell& cell : result->overall.chosen) errors.push_back(cell.oracle_error);
-        out.push_back({found.set, found.n, warm, iterations, result->overall.test, summary(errors), exact->best.lambda,
-                       solving_seconds(*result)});
-      }
+    for (const PrintedOracle& printed : found.set->table2) {
+      CvOptions cv = paper_protocol(options, found.set->task, SurrogateKind::m4n);
+      cv.lambdas = {exact->best.lambda};
+      cv.train.epochs = table2_passes;
+      cv.train.oracle_iterations = printed.iterations;
+      cv.train.warm_start = printed.warm_start;
+      const std::string name =
+          fmt::format("{}-table2-{}-{}", found.set->name, printed.warm_start ? "warm" : "cold", printed.iterations);
+      const auto result = run(options, name, data, cv, context);
+      if (!result) return out;
+      std::vector<double> errors;
+      for (const CvCell& cell : result->overall.chosen) errors.push_back(cell.oracle_error.value_or(0));
+      out.push_back({found.set, &printed, data.examples(), result->overall.test, summary(errors), exact->best.lambda,
+                     solving_seconds(*result)});
+    }
   }
   return out;
 }

@@ -68,11 +68,25 @@ std::vector<std::int32_t> random_folds(std::size_t n, int folds, std::uint64_t s
 }  // namespace
 
 std::vector<Split> make_splits(std::size_t examples, const SplitPlan& plan, std::uint64_t seed) {
+  constexpr double most_places = 2e8;  // of examples in splits, 8 bytes each
+  const int asked = plan.fold_of.empty() ? (plan.folds > 0 ? plan.folds : plan.splits)
+                                         : 1 + *std::max_element(plan.fold_of.begin(), plan.fold_of.end());
+  if (static_cast<double>(asked) * static_cast<double>(examples) > most_places)
+    throw Error(
+        fmt::format("{} splits of {} examples are too many to keep; use fewer --splits or --folds", asked, examples));
   if (plan.folds == 0 && plan.fold_of.empty()) return random_splits(examples, plan, seed);
   std::vector<std::int32_t> fold_of = plan.fold_of;
   if (fold_of.empty()) fold_of = random_folds(examples, plan.folds, seed);
   if (fold_of.size() != examples) throw Error(fmt::format("{} fold numbers for {} examples", fold_of.size(), examples));
   const int folds = 1 + *std::max_element(fold_of.begin(), fold_of.end());
+  std::vector<bool> used(static_cast<std::size_t>(std::max(folds, 0)));
+  for (const std::int32_t f : fold_of) {
+    if (f < 0) throw Error(fmt::format("a fold has the number {}; expected numbers from 0", f));
+    used[static_cast<std::size_t>(f)] = true;
+  }
+  if (std::find(used.begin(), used.end(), false) != used.end())
+    throw Error(fmt::format("no example is in fold {}; number the folds without gaps",
+                            std::find(used.begin(), used.end(), false) - used.begin()));
   if (folds < fewest_folds)
     throw Error(fmt::format("{} folds; at least {} are needed: one to test, one to validate, the others to train",
                             folds, fewest_folds));

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "report/wording.h"
+#include "core/wording.h"
 
 namespace m4n {
 namespace {
@@ -32,11 +32,6 @@ std::string splits_text(const CvResult& result, const SplitPlan& plan) {
                      counted(result.splits, "random split"), plan.ratio[0], plan.ratio[1], plan.ratio[2]);
 }
 
-std::size_t unconverged(const CvResult& result) {
-  return static_cast<std::size_t>(
-      std::count_if(result.cells.begin(), result.cells.end(), [](const CvCell& cell) { return !cell.converged; }));
-}
-
 // Columns as wide as their widest cell, the first to the left, the others to the right.
 std::string table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> width(rows[0].size());
@@ -58,7 +53,9 @@ std::string candidate_table(const CvResult& result, const CvOptions& options) {
   const bool mapped = options.train.features != FeatureKind::linear;
   std::vector<std::vector<std::string>> rows{{"surrogate", "decode", "lambda"}};
   if (mapped) rows[0].emplace_back("gamma");
-  for (const char* name : {"validation", "test", "se", "against the best"}) rows[0].emplace_back(name);
+  for (const char* name : {"validation", "test", "se"}) rows[0].emplace_back(name);
+  const bool several = result.candidates.size() > 1;
+  if (several) rows[0].emplace_back("against the best");
   for (std::size_t c = 0; c < result.candidates.size(); ++c) {
     const CvPoint& best = result.best_by_candidate[c];
     rows.push_back({name_of(result.candidates[c], {&result.candidates[c], 1}), to_string(result.candidates[c].decode),
@@ -67,12 +64,13 @@ std::string candidate_table(const CvResult& result, const CvOptions& options) {
     rows.back().push_back(rounded(best.validation_mean));
     rows.back().push_back(rounded(result.by_candidate[c].test.mean));
     rows.back().push_back(rounded(result.by_candidate[c].test.error));
+    if (!several) continue;
     std::string difference = c == result.best.candidate ? "" : "-";
     for (const CvComparison& pair : result.comparisons) {
       const bool first = pair.a == c && pair.b == result.best.candidate;
       if (!first && !(pair.b == c && pair.a == result.best.candidate)) continue;
-      difference = fmt::format("{:+.4g} +- {}", (first ? 1 : -1) * pair.difference.mean + 0.0,
-                               rounded(pair.difference.error));
+      difference =
+          fmt::format("{:+.4g} +- {}", (first ? 1 : -1) * pair.difference.mean + 0.0, rounded(pair.difference.error));
     }
     rows.back().push_back(difference);
   }
@@ -132,7 +130,7 @@ std::string cv_json(const CvResult& result, const CvOptions& options, const std:
                        {"results", results},
                        {"comparisons", comparisons},
                        {"chosen", chosen},
-                       {"unconverged", unconverged(result)},
+                       {"unconverged", result.unconverged()},
                        {"notes", result.notes},
                        {"seed", options.train.seed},
                        {"model", model}};
@@ -144,18 +142,26 @@ std::string cv_text(const CvResult& result, const CvOptions& options) {
   const bool mapped = options.train.features != FeatureKind::linear;
   const std::string gamma = mapped ? fmt::format(", gamma {}", gamma_text(options.gammas[result.best.gamma])) : "";
   std::string out;
-  out += fmt::format("data       {}, {} ({}), {}; loss {}\n", counted(result.examples, "example"),
+  out += fmt::format("task       {}, loss {}\n", to_string(options.train.task.value_or(Task::multiclass)),
+                     result.loss_name);
+  out += fmt::format("data       {}, {} ({}), {}\n", counted(result.examples, "example"),
                      counted(result.features, "feature"), to_string(options.train.features),
-                     counted(result.classes, "class", "classes"), result.loss_name);
+                     counted(result.classes, "class", "classes"));
   out += fmt::format("splits     {}\n", splits_text(result, options.plan));
   out +=
       fmt::format("best       {}, decoded by {}, lambda {}{}: validation loss {}\n", name_of(best, {&best, 1}),
                   to_string(best.decode), lambda_text(result.best.lambda), gamma, rounded(result.best.validation_mean));
-  out += fmt::format("test loss  {} +- {} (mean and standard error; standard deviation {}), each split's own choice\n",
-                     rounded(result.overall.test.mean), rounded(result.overall.test.error),
-                     rounded(result.overall.test.deviation));
-  out += fmt::format("seconds    {:.3g}\n\n", result.seconds);
-  return out + candidate_table(result, options);
+  out += fmt::format("test loss  {}", rounded(result.overall.test.mean));
+  if (result.splits > 1)
+    out += fmt::format(" +- {} (mean and standard error; standard deviation {})", rounded(result.overall.test.error),
+                       rounded(result.overall.test.deviation));
+  out += fmt::format(", everything chosen anew on each split\nseconds    {:.3g}\n\n", result.seconds);
+  out += candidate_table(result, options);
+  return out +
+         "\nlambda: best by the mean validation loss; test: with the lambda that each split's validation part chose" +
+         (result.candidates.size() > 1 ? ";\nagainst the best: difference of test losses on the same splits, from the "
+                                         "surrogate that is best on validation\n"
+                                       : "\n");
 }
 
 }  // namespace m4n

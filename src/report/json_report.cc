@@ -99,7 +99,7 @@ std::string info_json(const Model& model) {
   object["target_column"] = model.target_column.empty() ? Json(nullptr) : Json(model.target_column);
   object["weights_column"] = model.weights_column.empty() ? Json(nullptr) : Json(model.weights_column);
   object["id_column"] = model.id_column.empty() ? Json(nullptr) : Json(model.id_column);
-  if (!model.fold_column.empty()) object["fold_column"] = model.fold_column;
+  object["fold_column"] = model.fold_column.empty() ? Json(nullptr) : Json(model.fold_column);
   object["decode"] = to_string(model.decode);
   object["bias"] = model.bias;
   object["sparse"] = model.sparse;

@@ -7,7 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "report/wording.h"
+#include "core/wording.h"
 
 namespace m4n {
 namespace {
@@ -43,7 +43,7 @@ std::string loss(const PaperSet& set, const CvSummary& s) {
          (in_percent(set) ? fmt::format(" +- {:.2f}", 100 * s.error) : fmt::format(" +- {:.3f}", s.error));
 }
 
-std::string shape(const PaperSet& set, std::size_t n) { return fmt::format("({}, {}, {})", set.d, n, set.k); }
+std::string shape(const Table1Cell& cell) { return fmt::format("({}, {}, {})", cell.d, cell.n, cell.k); }
 
 double printed(const PaperSet& set, SurrogateKind surrogate) {
   return surrogate == SurrogateKind::m3n ? set.m3n : surrogate == SurrogateKind::crf ? set.crf : set.m4n;
@@ -73,100 +73,125 @@ std::vector<const Cell*> first_of_each_set(const std::vector<Cell>& cells) {
 
 Json summary_json(const CvSummary& s) { return {{"mean", s.mean}, {"std", s.deviation}, {"se", s.error}}; }
 
-Json settings_json(const ReproduceOptions& o) {
-  return {{"splits", o.splits}, {"seed", o.seed}, {"binning", to_string(o.binning)}};
-}
-
-std::string heading(const char* what, const ReproduceOptions& o) {
-  return fmt::format("{}, {}, 60/20/20, seed {}; ordinal targets cut by {}. Mean and standard error.\n\n", what,
+std::string shared_words(const ReproduceOptions& o) {
+  return fmt::format("{}, 60/20/20, seed {}; ordinal targets cut by {}",
                      counted(static_cast<std::uint64_t>(o.splits), "random split"), o.seed, to_string(o.binning));
 }
 
-}  // namespace
-
 std::string table1_markdown(const std::vector<Table1Cell>& cells, const ReproduceOptions& options) {
-  if (cells.empty()) return "";
   constexpr SurrogateKind surrogates[] = {SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::m4n};
+  std::vector<Protocol> protocols;
+  for (const Protocol p : {Protocol::paper, Protocol::exact, Protocol::best})
+    if (std::any_of(cells.begin(), cells.end(), [p](const Table1Cell& cell) { return cell.protocol == p; }))
+      protocols.push_back(p);
   Rows rows{{"task", "set", "(d, n, k)", "surrogate", "printed"}}, times{{"set"}};
-  for (const Protocol p : options.protocols) {
-    rows[0].emplace_back(to_string(p));
+  for (const Protocol p : protocols) {
+    rows[0].push_back(p == Protocol::paper ? "paper's protocol" : to_string(p));
     times[0].push_back(fmt::format("{}, s", to_string(p)));
   }
-  const bool ratio = find(cells, cells[0].set, Protocol::paper, SurrogateKind::m4n) != nullptr &&
-                     find(cells, cells[0].set, Protocol::exact, SurrogateKind::m4n) != nullptr;
+  const bool ratio = protocols.size() > 1 && protocols[0] == Protocol::paper && protocols[1] == Protocol::exact;
   if (ratio) times[0].emplace_back("paper / exact, M4N alone");
+  bool marked = false;
   for (const Table1Cell* first : first_of_each_set(cells)) {
     const PaperSet& set = *first->set;
     std::map<Protocol, double> seconds;
     for (const SurrogateKind s : surrogates) {
-      rows.push_back({in_percent(set) ? "MC" : "ORD", set.name, shape(set, first->n), upper(to_string(s)),
-                      loss(set, printed(set, s))});
-      for (const Protocol p : options.protocols) {
+      rows.push_back(
+          {in_percent(set) ? "MC" : "ORD", set.name, shape(*first), upper(to_string(s)), loss(set, printed(set, s))});
+      for (const Protocol p : protocols) {
         const Table1Cell* cell = find(cells, &set, p, s);
-        rows.back().push_back(cell == nullptr ? "" : loss(set, cell->test));
+        const bool mark = cell != nullptr && p != Protocol::paper && cell->unconverged > 0;
+        rows.back().push_back(cell == nullptr ? "" : loss(set, cell->test) + (mark ? " *" : ""));
+        marked = marked || mark;
         if (cell != nullptr) seconds[p] += cell->seconds;
       }
     }
     times.push_back({set.name});
-    for (const Protocol p : options.protocols) times.back().push_back(fmt::format("{:.3g}", seconds[p]));
+    for (const Protocol p : protocols)
+      times.back().push_back(seconds.contains(p) ? fmt::format("{:.3g}", seconds[p]) : "");
     const Table1Cell *paper = find(cells, &set, Protocol::paper, SurrogateKind::m4n),
                      *exact = find(cells, &set, Protocol::exact, SurrogateKind::m4n);
     if (ratio)
       times.back().push_back(
           paper == nullptr || exact == nullptr ? "" : fmt::format("{:.3g}x", paper->seconds / exact->seconds));
   }
-  return heading("Table 1: test losses", options) + markdown(rows) +
-         "\nSeconds of solving, all splits, lambdas (and gammas) and the three surrogates together:\n\n" +
+  std::string out =
+      fmt::format("Table 1: test losses, mean +- standard error. {}.\n\n{}", shared_words(options), markdown(rows));
+  if (marked) out += "\n\\* some of the fits, at the smallest lambdas, stopped before the tolerance was reached.\n";
+  return out + "\nSeconds of solving: all splits, lambdas (and gammas), the three surrogates together.\n\n" +
          markdown(times);
 }
 
 std::string table2_markdown(const std::vector<Table2Cell>& cells, const ReproduceOptions& options) {
-  if (cells.empty()) return "";
-  Rows rows{{"set", "lambda", "warm start", "K = 10", "K = 30", "K = 50", "K = 100"}};
+  Rows rows{{"set", "warm start", "", "K = 10", "K = 30", "K = 50", "K = 100"}};
   for (const Table2Cell& cell : cells) {
-    const std::string warm = cell.warm_start ? "yes" : "no";
-    if (rows.back()[0] != cell.set->name || rows.back()[2] != warm)
-      rows.push_back({cell.set->name, lambda_text(cell.lambda), warm});
-    rows.back().push_back(fmt::format("{:.3f} / {:.3g}", cell.test.mean, cell.oracle_error.mean));
+    const bool first = cell.printed->iterations == 10;
+    const char* const warm = cell.printed->warm_start ? "yes" : "no";
+    if (first) {
+      rows.push_back({cell.set->name, warm, "printed"});
+      rows.push_back({cell.set->name, warm, fmt::format("ours, lambda {}", lambda_text(cell.lambda))});
+    }
+    rows[rows.size() - 2].push_back(fmt::format("{:.2f} / {:.2f}", cell.printed->test, cell.printed->oracle_error));
+    rows.back().push_back(fmt::format("{:.3f} / {:.3f}", cell.test.mean, cell.oracle_error.mean));
   }
   for (auto& row : rows) row.resize(rows[0].size());
-  return heading("Table 2: test loss / mean error of the oracle in the last of 100 passes", options) + markdown(rows);
+  return fmt::format("Table 2: mean test loss / mean error of the oracle in the last of 100 passes. {}.\n\n{}",
+                     shared_words(options), markdown(rows));
 }
 
-std::string table1_json(const std::vector<Table1Cell>& cells, const ReproduceOptions& options) {
-  Json out = settings_json(options);
-  Json list = Json::array();
+Json table1_json(const std::vector<Table1Cell>& cells) {
+  Json out = Json::array();
   for (const Table1Cell& cell : cells)
-    list.push_back({{"set", cell.set->name},
-                    {"task", to_string(cell.set->task)},
-                    {"n", cell.n},
-                    {"d", cell.set->d},
-                    {"k", cell.set->k},
-                    {"protocol", to_string(cell.protocol)},
-                    {"surrogate", to_string(cell.surrogate)},
-                    {"printed", printed(*cell.set, cell.surrogate)},
-                    {"test", summary_json(cell.test)},
-                    {"best_lambda", cell.best_lambda},
-                    {"seconds", cell.seconds},
-                    {"fits", cell.fits},
-                    {"unconverged", cell.unconverged}});
-  out["table1"] = std::move(list);
-  return out.dump(1);
+    out.push_back({{"set", cell.set->name},
+                   {"task", to_string(cell.set->task)},
+                   {"n", cell.n},
+                   {"d", cell.d},
+                   {"k", cell.k},
+                   {"protocol", to_string(cell.protocol)},
+                   {"surrogate", to_string(cell.surrogate)},
+                   {"printed", printed(*cell.set, cell.surrogate)},
+                   {"test", summary_json(cell.test)},
+                   {"best_lambda", cell.best_lambda},
+                   {"seconds", cell.seconds},
+                   {"fits", cell.fits},
+                   {"unconverged", cell.unconverged}});
+  return out;
 }
 
-std::string table2_json(const std::vector<Table2Cell>& cells, const ReproduceOptions& options) {
-  Json out = settings_json(options);
-  Json list = Json::array();
+Json table2_json(const std::vector<Table2Cell>& cells) {
+  Json out = Json::array();
   for (const Table2Cell& cell : cells)
-    list.push_back({{"set", cell.set->name},
-                    {"n", cell.n},
-                    {"warm_start", cell.warm_start},
-                    {"oracle_iterations", cell.iterations},
-                    {"lambda", cell.lambda},
-                    {"test", summary_json(cell.test)},
-                    {"oracle_error", summary_json(cell.oracle_error)},
-                    {"seconds", cell.seconds}});
-  out["table2"] = std::move(list);
+    out.push_back({{"set", cell.set->name},
+                   {"n", cell.n},
+                   {"warm_start", cell.printed->warm_start},
+                   {"oracle_iterations", cell.printed->iterations},
+                   {"printed_test", cell.printed->test},
+                   {"printed_oracle_error", cell.printed->oracle_error},
+                   {"lambda", cell.lambda},
+                   {"test", summary_json(cell.test)},
+                   {"oracle_error", summary_json(cell.oracle_error)},
+                   {"seconds", cell.seconds}});
+  return out;
+}
+
+}  // namespace
+
+std::string reproduce_markdown(const ReproducedTables& tables, const ReproduceOptions& options) {
+  std::string out;
+  if (!tables.table1.empty()) out += table1_markdown(tables.table1, options);
+  if (!tables.table2.empty()) out += (out.empty() ? "" : "\n") + table2_markdown(tables.table2, options);
+  if (!tables.shortened.empty())
+    out += fmt::format("\nThe first row of {} is left out: the paper's n is one less than that of the public files.\n",
+                       fmt::join(tables.shortened, ", "));
+  return out;
+}
+
+std::string reproduce_json(const ReproducedTables& tables, const ReproduceOptions& options) {
+  const Json out = {{"splits", options.splits},
+                    {"seed", options.seed},
+                    {"binning", to_string(options.binning)},
+                    {"table1", table1_json(tables.table1)},
+                    {"table2", table2_json(tables.table2)}};
   return out.dump(1);
 }
 

@@ -1,4 +1,4 @@
-// The reproduced tables in Markdown, readable as plain text too, and as JSON.
+// The reproduced tables in Markdown, readable as plain text too, and as one JSON object.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,9 +7,13 @@
 
 namespace m4n {
 
-std::string table1_markdown(const std::vector<Table1Cell>& cells, const ReproduceOptions& options);
-std::string table2_markdown(const std::vector<Table2Cell>& cells, const ReproduceOptions& options);
-std::string table1_json(const std::vector<Table1Cell>& cells, const ReproduceOptions& options);
-std::string table2_json(const std::vector<Table2Cell>& cells, const ReproduceOptions& options);
+struct ReproducedTables {
+  std::vector<Table1Cell> table1;
+  std::vector<Table2Cell> table2;
+  std::vector<std::string> shortened;  // sets whose first row was left out
+};
+
+std::string reproduce_markdown(const ReproducedTables& tables, const ReproduceOptions& options);
+std::string reproduce_json(const ReproducedTables& tables, const ReproduceOptions& options);
 
 }  // namespace m4n

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/wording.h"
 #include "model/model_file.h"
-#include "report/wording.h"
 
 namespace m4n {
 namespace {

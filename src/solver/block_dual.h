@@ -19,7 +19,6 @@ void block_dual(Problem<Scorer> problem, const S& surrogate, const SolveRequest&
     problem.lambda = lambda;
     if constexpr (ProxSurrogate<S>) {
       if (request.options->solver != SolverKind::gbcfw) {
-        rebuild_weights(problem, surrogate, dual, request.context->threads);
         emit(prox_ascent(problem, surrogate, dual, options, *request.context));
         continue;
       }

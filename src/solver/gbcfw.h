@@ -74,10 +74,11 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
     }
     if constexpr (ApproximateSurrogate<S>) {
       if (!rule.line_search && result.epochs + 1 == options.epochs)
-        result.oracle_error += (surrogate.conjugate(v, problem.y(i), dual.state_of(i), workspace) -
-                                surrogate.neg_omega(step, problem.y(i), workspace) -
-                                kernels::dot(v.first(dual.of(i).size()), step.first(dual.of(i).size()))) /
-                               static_cast<double>(n);
+        result.oracle_error = result.oracle_error.value_or(0) +
+                              (surrogate.conjugate(v, problem.y(i), dual.state_of(i), workspace) -
+                               surrogate.neg_omega(step, problem.y(i), workspace) -
+                               kernels::dot(v.first(dual.of(i).size()), step.first(dual.of(i).size()))) /
+                                  static_cast<double>(n);
     }
     ++result.oracle_calls;
     if (average) average->absorb(i, t, dual);
@@ -89,27 +90,29 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
   // The certificate of the point that would be returned now: the average, or the iterate.
   BestPoint<Scorer> best;
   std::vector<double> mean;
+  double certified_at = -1;
   const auto look = [&](const Watch* patience) {
+    std::optional<Scorer> iterate;
     if (average) {
+      iterate.emplace(*problem.scorer);
       average->after(t, dual, mean);
       dual.mu.swap(mean);
     }
-    const Scorer iterate = *problem.scorer;
     rebuild_weights(problem, surrogate, dual, context.threads);
     const std::optional<Certificate> found = certify(problem, surrogate, dual, context.threads, patience);
     if (found) best.offer(*found, *problem.scorer);
     if (average) {
       dual.mu.swap(mean);
-      *problem.scorer = iterate;
+      *problem.scorer = *iterate;
     }
     if (!found) return;
+    certified_at = t;
     result.certificate = best.certificate(options.tol);
     watch.report(result.epochs, result.certificate);
     schedule.seen(t, result.certificate.relative_gap());
   };
 
   bool stopped = false;
-  double certified_at = -1;
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
     for (std::size_t step = 0; step < n && !stopped; ++step) {
       const auto i = static_cast<std::size_t>(rng.below(n));
@@ -117,10 +120,7 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
       stopped = watch.stopped(problem.scorer->work(i) + surrogate.work());
     }
     ++result.epochs;
-    if (!stopped && schedule.due(t)) {
-      look(&watch);
-      certified_at = t;
-    }
+    if (!stopped && schedule.due(t)) look(&watch);
   }
   if (certified_at != t && !(stopped && best.known())) look(nullptr);
   best.restore(*problem.scorer);

@@ -9,6 +9,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -91,7 +92,8 @@ struct SolveResult {
   int epochs = 0;
   std::uint64_t oracle_calls = 0;
   double seconds = 0;
-  double oracle_error = 0;  // mean over the last epoch of Omega*(v) - [v.mu - Omega(mu)] for approximate argmax
+  // Mean over the last of all the epochs allowed of Omega*(v) - [v.mu - Omega(mu)], where argmax is approximate.
+  std::optional<double> oracle_error;
   bool interrupted = false;
   const char* solver = "";
 };

@@ -33,9 +33,11 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   constexpr double flat = 1e-10;    // curvature, relative to the costs, below which a block is linear
   // Relative gap below which the rounding of a kernel's scores could matter.
   [[maybe_unused]] constexpr double worth_rebuilding = 1e-4;
+  [[maybe_unused]] constexpr double trusted_epochs = 20;  // between two rebuilds
 
   Watch watch(context, options);
   SolveResult result;
+  rebuild_weights(problem, surrogate, dual, context.threads);  // whatever the scorer holds: scores must belong to mu
   const std::size_t n = problem.examples(), length = problem.scorer->largest_padded_parts();
   AlignedVector<double> v_all(length), old_all(length), new_all(length), step_all(length);
   auto workspace = surrogate.workspace();
@@ -94,13 +96,14 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
     watch.report(result.epochs, result.certificate);
     schedule.seen(visits, result.certificate.relative_gap());
   };
-  // Whether the weights as they are, rounded by all their updates, are still too far from a certificate. That is told
-  // to the observer and to the schedule; only certificates count.
+  // Whether the weights as they are, rounded by all their updates, are still too far from a certificate; they are not
+  // trusted with that for more than a few epochs in a row.
+  double rebuilt_at = 0;
   const auto far_off = [&] {
+    if (visits - rebuilt_at >= trusted_epochs * static_cast<double>(n)) return false;
     const std::optional<Certificate> found = certify(problem, surrogate, dual, context.threads, &watch);
     if (!found) return true;  // told to stop
     if (!(found->relative_gap() > std::max(options.tol, worth_rebuilding))) return false;
-    watch.report(result.epochs, *found);
     schedule.seen(visits, found->relative_gap());
     return true;
   };
@@ -124,6 +127,7 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
     if (stopped || !schedule.due(visits)) continue;
     if constexpr (HasCoefficients<Scorer>) {
       if (far_off()) continue;
+      rebuilt_at = visits;
     }
     look(&watch);
   }

@@ -1,5 +1,7 @@
 // M4N as the paper trains it: argmax is K iterations of mirror prox, warm-started for every example with the pair it
-// returned last time, or from the uniform distributions. What is reported stays exact: -Omega and Omega* come from the
+// returned last time, or from the uniform distributions. The steps are multiplicative, so a label whose probability has
+// gone would take long to come back: a warm start keeps a hundredth of the uniform distribution. (Without it the error
+// of the oracle was two to seven times larger after 100 passes, and larger than from cold starts for K >= 30.) What is reported stays exact: -Omega and Omega* come from the
 // exact surrogate, since the value of an approximate maximiser is only a lower bound and no certificate.
 #pragma once
 #include "oracle/mirror_prox.h"
@@ -45,9 +47,10 @@ class PaperMaxMin {
     std::fill(mu.begin(), mu.end(), 0.0);
     std::fill(ws.nu.begin(), ws.nu.end(), 0.0);
     const bool warm = std::any_of(state.begin(), state.end(), [](double x) { return x > 0; });
+    const double uniform = 1 / static_cast<double>(k);
     for (std::size_t j = 0; j < k; ++j) {
-      mu[j] = warm ? state[j] : 1 / static_cast<double>(k);
-      ws.nu[j] = warm ? state[k + j] : 1 / static_cast<double>(k);
+      mu[j] = warm ? (1 - renewed) * state[j] + renewed * uniform : uniform;
+      ws.nu[j] = warm ? (1 - renewed) * state[k + j] + renewed * uniform : uniform;
     }
     mirror_.solve(v, mu, ws.nu, ws.mirror);
     if (state.empty()) return;
@@ -56,6 +59,8 @@ class PaperMaxMin {
   }
 
  private:
+  static constexpr double renewed = 0.01;  // share of the uniform distribution in a warm start
+
   MaxMin exact_;
   MirrorProx<Simplex, SimplexLoss> mirror_;
   bool warm_start_;

@@ -42,7 +42,7 @@ DenseMatrix to_dense(Features x) {
 // Block by block of PointKernel's tiles; what is above the diagonal is a copy of what is below.
 GramMatrix all_pairs(const Kernel& kernel, const DenseView& x, bool bias, unsigned threads) {
   constexpr std::size_t tile = PointKernel::tile;
-  guard_memory(GramMatrix::bytes(x.rows), "the kernel matrix", "use --features nystrom");
+  require_memory_for_pairs(FeatureKind::rbf, x.rows);
   GramMatrix out(x.rows);
   const PointKernel points(kernel, x);
   parallel_chunks(x.rows, tile, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
@@ -65,6 +65,10 @@ GramMatrix all_pairs(const Kernel& kernel, const DenseView& x, bool bias, unsign
 }  // namespace
 
 double pair_bytes(FeatureKind kind, std::size_t examples) { return is_kernel(kind) ? GramMatrix::bytes(examples) : 0; }
+
+void require_memory_for_pairs(FeatureKind kind, std::size_t examples) {
+  guard_memory(pair_bytes(kind, examples), "the kernel matrix", "use --features nystrom");
+}
 
 double available_memory() {
   std::ifstream info("/proc/meminfo");

@@ -25,6 +25,8 @@ struct PreparedFeatures {
 
 // Bytes of the matrix of all pairs; 0 where the features need none.
 double pair_bytes(FeatureKind kind, std::size_t examples);
+// Throws Error, with the remedy, where that matrix would not fit into memory.
+void require_memory_for_pairs(FeatureKind kind, std::size_t examples);
 // Bytes the system says can still be had; no limit where it does not say.
 double available_memory();
 

@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import DONE, FAILED, INTERRUPTED, WRONG_USAGE, blobs, write_csv
+from conftest import DONE, FAILED, INTERRUPTED, NOT_CONVERGED, WRONG_USAGE, blobs, write_csv
 
 QUICK = ["--splits", "3", "--lambdas", "2^-2:2^-5", "--extend", "no"]
 
@@ -40,6 +40,7 @@ def test_report_has_the_keys_of_the_contract(m4n, small):
 
 def test_text_names_the_choice_and_every_surrogate(m4n, small):
     text = m4n("cv", small, "--surrogates", "m4n,crf", *QUICK, expect=DONE).stdout
+    assert "task       multiclass, loss zero-one" in text
     assert "60 examples" in text and "3 random splits, 60/20/20" in text and "test loss" in text
     assert "\nm4n " in text and "\ncrf " in text and "2^-" in text
 
@@ -111,14 +112,65 @@ def test_directory_of_other_settings_or_data_is_refused(m4n, small, graded, tmp_
     m4n("cv", small, *QUICK, "--out", out, expect=DONE)
     other = m4n("cv", small, *QUICK, "--seed", "1", "--out", out, expect=FAILED)
     assert "other settings (seed is 1 now, 0 there)" in other.stderr
+    other = m4n("cv", small, *QUICK, "--class-weight", "balanced", "--out", out, expect=FAILED)
+    assert 'other settings (class_weight is "balanced" now, "" there)' in other.stderr
     text = small.read_text()
     small.write_text(text.replace("ant", "emu", 1).replace("bee", "ant", 1).replace("emu", "bee", 1))
-    assert "checksum" in m4n("cv", small, *QUICK, "--out", out, expect=FAILED).stderr
+    assert "other settings (data is " in m4n("cv", small, *QUICK, "--out", out, expect=FAILED).stderr
     (out / "cells.csv").write_text((out / "cells.csv").read_text() + "1,2,3\n")
     small.write_text(text)
     assert "line 14: found '1,2,3'" in m4n("cv", small, *QUICK, "--out", out, expect=FAILED).stderr
     (tmp_path / "file").write_text("")
     assert "directory" in m4n("cv", small, *QUICK, "--out", tmp_path / "file", expect=FAILED).stderr
+    (out / "settings.json").write_text("?")
+    assert "settings.json is damaged" in m4n("cv", small, *QUICK, "--out", out, expect=FAILED).stderr
+
+
+def test_files_of_others_are_never_overwritten(m4n, small, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    data = out / "cells.csv"
+    data.write_text(small.read_text())
+    assert "would be overwritten" in m4n("cv", data, *QUICK, "--out", out, expect=WRONG_USAGE).stderr
+    assert "not of a cross-validation" in m4n("cv", small, *QUICK, "--out", out, expect=FAILED).stderr
+    assert data.read_text() == small.read_text()
+    data.unlink()
+    for name in ("cells.csv", "cv.json", "settings.json"):
+        m4n("cv", small, *QUICK, "--out", out, "--model", out / name, expect=WRONG_USAGE)
+    m4n("cv", small, *QUICK, "--out", out, "--model", out / "model.m4n", expect=DONE)
+
+
+def test_one_run_at_a_time_in_a_directory(m4n, small, tmp_path):
+    import fcntl
+    import os
+
+    out = tmp_path / "out"
+    out.mkdir()
+    handle = os.open(out, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    assert "another run is using it" in m4n("cv", small, *QUICK, "--out", out, expect=FAILED).stderr
+    os.close(handle)
+    m4n("cv", small, *QUICK, "--out", out, expect=DONE)
+
+
+def test_a_refit_that_does_not_converge_is_said(m4n, small, tmp_path):
+    options = ["cv", small, "--splits", "2", "--lambdas", "1e-6", "--epochs", "3", "--model", tmp_path / "m.m4n"]
+    assert "stopped before the tolerance was reached: the relative gap is" in m4n(*options, expect=DONE).stderr
+    m4n(*options, "--require-converged", expect=NOT_CONVERGED)
+    assert not m4n.json("info", tmp_path / "m.m4n")["converged"]
+
+
+def test_a_value_too_large_for_the_scores_names_its_example(m4n, tmp_path):
+    x, y = blobs(30, 2, 2, seed=7)
+    x *= 1e-3
+    x[4] = 1e307
+    data = write_csv(tmp_path / "huge.csv", x, y)
+    # Alone in its fold, the value is never trained on and always in the way.
+    text = data.read_text().splitlines()
+    folds = ["fold"] + ["1" if i == 4 else str(2 + i % 3) for i in range(30)]
+    data.write_text("".join(f"{line},{fold}\n" for line, fold in zip(text, folds)))
+    result = m4n("cv", data, "--folds", "fold", "--lambdas", "0.1")
+    assert result.returncode == FAILED and ("example 5 " in result.stderr or "range of double" in result.stderr)
 
 
 def test_interrupted_run_keeps_what_is_done_and_goes_on(m4n, tmp_path):
@@ -150,6 +202,7 @@ def test_interrupted_run_keeps_what_is_done_and_goes_on(m4n, tmp_path):
         (["--folds", "2"], WRONG_USAGE, "a whole number from 3"),
         (["--folds", "nowhere"], FAILED, "no column 'nowhere' (--folds)"),
         (["--folds", "4", "--splits", "3"], WRONG_USAGE, "Leave out one or the other"),
+        (["--folds", "4", "--splits", "14"], WRONG_USAGE, "Leave out one or the other"),
         (["--ratio", "60,20"], WRONG_USAGE, "expected three numbers"),
         (["--ratio", "60,20,0"], WRONG_USAGE, "--ratio: found '0'"),
         (["--ratio", "98,1,1"], FAILED, "leave 59 for training, 1 for validation and 0 for testing"),
@@ -157,6 +210,7 @@ def test_interrupted_run_keeps_what_is_done_and_goes_on(m4n, tmp_path):
         (["--lambdas", "1:0.01"], WRONG_USAGE, "two powers of one base"),
         (["--lambdas", "2^-1:3^-4"], WRONG_USAGE, "two powers of one base"),
         (["--lambdas", "2^-1:2^-1.5"], WRONG_USAGE, "two powers of one base"),
+        (["--lambdas", "1^1e17:1^1e17"], WRONG_USAGE, "two powers of one base"),
         (["--lambdas", ""], WRONG_USAGE, "--lambdas"),
         (["--lambda", "1"], WRONG_USAGE, "unknown option '--lambda'"),
         (["--gamma", "1"], WRONG_USAGE, "linear features have none"),
@@ -180,5 +234,5 @@ def test_bad_input_is_refused_with_the_reason(m4n, small, options, code, message
 def test_a_class_absent_from_a_training_part_is_reported(m4n, tmp_path):
     x, y = blobs(40, 3, 2, seed=6)
     data = write_csv(tmp_path / "rare.csv", x, ["rare" if i == 3 else str(c) for i, c in enumerate(y)])
-    result = m4n("cv", data, "--splits", "8", "--lambdas", "0.1,0.01", expect=DONE)
+    result = m4n("cv", data, "--splits", "30", "--lambdas", "0.1,0.01", expect=DONE)
     assert "class 'rare' has no example in the training part of" in result.stderr
