@@ -37,8 +37,8 @@ struct Data {
   CostMatrix cost;
 };
 
-Data random_data(const std::string& loss, Rng& rng) {
-  const std::size_t k = 3 + rng.below(4), d = 1 + rng.below(4), n = 1 + rng.below(40);
+Data random_data(const std::string& loss, Rng& rng, bool large = false) {
+  const std::size_t k = 3 + rng.below(4), d = 1 + rng.below(4), n = large ? 600 : 1 + rng.below(40);
   Data out{{n, d, {}}, {}, {}, cost_of(loss, k, rng)};
   double total = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -80,16 +80,18 @@ class BlockDual : public ::testing::TestWithParam<const char*> {};
 TEST_P(BlockDual, ProxAscentNeverLowersTheDualAndNeverBreaksWeakDuality) {
   Rng rng(7);
   for (int trial = 0; trial < 12; ++trial) {
-    const Data data = random_data(GetParam(), rng);
+    // With hundreds of examples the solver returns the mean of recent weights, from which the next call must not start.
+    const Data data = random_data(GetParam(), rng, trial % 6 == 5);
     const double lambda = std::exp(rng.uniform(-8, 2));
     for_each_surrogate(data.cost, [&](const auto& surrogate) {
       Scorer scorer(data.x.view(), data.cost.k(), trial % 2 == 0);
       const auto problem = problem_of(data, scorer, lambda);
       DualPoint dual(problem, surrogate);
       double last = -1e300, least_primal = 1e300;
-      for (int epoch = 0; epoch < 15; ++epoch) {
+      const int epochs = data.y.size() > 100 ? 5 : 1;  // of a call
+      for (int call = 0; call < 15; ++call) {
         const SolveResult r =
-            prox_ascent(problem, surrogate, dual, {0, 1, 0, static_cast<std::uint64_t>(epoch)}, Context{1, {}, {}});
+            prox_ascent(problem, surrogate, dual, {0, epochs, 0, static_cast<std::uint64_t>(call)}, Context{1, {}, {}});
         EXPECT_GE(r.certificate.dual, last - 1e-11 * (1 + std::abs(last)));
         last = r.certificate.dual;
         least_primal = std::min(least_primal, r.certificate.primal);

@@ -151,7 +151,9 @@ TEST_P(CertificateTest, IsThatOfTheReturnedWeights) {
     for (const Setting& setting : settings) {
       if (setting.smoothing > 0 && k > 3) continue;  // 4^k faces
       for (const bool weighted : {false, true}) {
-        Dataset data = test::random_dataset(rng, 24, 3, k);
+        // Of hundreds of examples block ascent returns the mean of recent weights.
+        const bool large = k == 3 && !weighted && setting.smoothing == 0;
+        Dataset data = test::random_dataset(rng, large ? 400 : 24, 3, k);
         if (weighted)
           for (std::size_t i = 0; i < data.examples(); ++i) data.weight.push_back(rng.uniform(0.3, 3));
         if (weighted == (k == 2)) data.x = test::to_sparse(std::get<DenseMatrix>(data.x));
@@ -175,6 +177,7 @@ TEST_P(CertificateTest, IsThatOfTheReturnedWeights) {
         double least_primal = INFINITY, largest_dual = -INFINITY;
         for (const Way& way : setting.ways) {
           const bool fast = way.solver == SolverKind::prox || way.solver == SolverKind::automatic;
+          if (large && !fast) continue;
           for (const int epochs : {1, 7, fast ? 20'000 : 300}) {  // far from the optimum, nearer, as far as it goes
             o.solver = way.solver;
             o.oracle = way.oracle;
