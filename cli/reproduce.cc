@@ -44,11 +44,10 @@ void set_protocols(ReproduceOptions& options, const std::string& text) {
 // The sets that are there; says which are not.
 std::vector<FoundSet> sets_of(const ReproduceOptions& options, bool table1) {
   std::vector<std::string> missing;
-  std::vector<FoundSet> found = find_sets(options, &missing);
+  std::vector<FoundSet> found = find_sets(options, table1, &missing);
   if (!missing.empty())
     warn(fmt::format("{}: missing (plain or .gz), left out: {}", options.data, shown_list(missing, missing.size())));
-  const auto of_use = [table1](const FoundSet& f) { return f.asked && (table1 || !f.set->table2.empty()); };
-  if (std::none_of(found.begin(), found.end(), of_use)) {
+  if (std::none_of(found.begin(), found.end(), [](const FoundSet& f) { return f.asked; })) {
     std::vector<std::string> files;
     for (const PaperSet& set : paper_sets())
       if (table1 || !set.table2.empty()) files.push_back(fmt::format("{}.csv", set.file));

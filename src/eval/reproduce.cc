@@ -181,7 +181,7 @@ const char* to_string(Protocol protocol) {
   return protocol == Protocol::paper ? "paper" : protocol == Protocol::exact ? "exact" : "best";
 }
 
-std::vector<FoundSet> find_sets(const ReproduceOptions& options, std::vector<std::string>* missing) {
+std::vector<FoundSet> find_sets(const ReproduceOptions& options, bool table1, std::vector<std::string>* missing) {
   std::vector<std::string> names;
   for (const PaperSet& set : paper_sets()) names.emplace_back(set.name);
   for (const std::string& name : options.only)
@@ -191,6 +191,7 @@ std::vector<FoundSet> find_sets(const ReproduceOptions& options, std::vector<std
     throw Error(fmt::format("--data {}: is no directory; name the one that holds the data sets", options.data));
   std::vector<FoundSet> out;
   for (const PaperSet& set : paper_sets()) {
+    if (!table1 && set.table2.empty()) continue;
     const bool asked =
         options.only.empty() || std::find(options.only.begin(), options.only.end(), set.name) != options.only.end();
     std::string path = fmt::format("{}/{}.csv", options.data, set.file);

@@ -64,8 +64,9 @@ struct FoundSet {
   bool shortened;  // its first row was left out
   RawTable table;
 };
-// The sets that are there, and the names of files that are asked for and missing. Throws UsageError for unknown names.
-std::vector<FoundSet> find_sets(const ReproduceOptions& options, std::vector<std::string>* missing);
+// The sets that are there, of table 1 or only those of table 2, and the names of files that are asked for and missing.
+// Throws UsageError for unknown names.
+std::vector<FoundSet> find_sets(const ReproduceOptions& options, bool table1, std::vector<std::string>* missing);
 
 struct Table1Cell {
   const PaperSet* set;
