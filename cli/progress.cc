@@ -53,13 +53,11 @@ void ProgressLine::draw(const Progress& progress) {
 
 CountingLine::CountingLine(bool quiet) : visible_(can_redraw(quiet)) {}
 
-CountingLine::~CountingLine() { wipe(); }
-
-void CountingLine::wipe() {
+CountingLine::~CountingLine() {
   if (visible_) std::fputs(wiped, stderr);
 }
 
-void CountingLine::draw(const CvProgress& progress, const std::string& what) {
+void CountingLine::draw(const CvProgress& progress, const std::string& what) const {
   if (!visible_) return;
   const auto done = static_cast<double>(progress.done), total = static_cast<double>(progress.total);
   std::string line = fmt::format("{}{} {}{} of {} paths  {:.0f} s", wiped, bar(done / total),

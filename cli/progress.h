@@ -30,8 +30,7 @@ class CountingLine {
   CountingLine(const CountingLine&) = delete;
   CountingLine& operator=(const CountingLine&) = delete;
   // `what` is said behind the bar.
-  void draw(const CvProgress& progress, const std::string& what = {});
-  void wipe();
+  void draw(const CvProgress& progress, const std::string& what = {}) const;
 
  private:
   bool visible_;
