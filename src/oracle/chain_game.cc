@@ -1,5 +1,5 @@
 // The game from outside: the loop, the paths asked of Viterbi, the answer. How it starts is in chain_game_start.cc, the
-// simplex steps are in chain_game_pivots.cc.
+// simplex steps are in chain_game_pivots.cc, what is done when they stall in chain_game_shake.cc.
 #include "oracle/chain_game.h"
 
 #include <algorithm>
@@ -38,11 +38,11 @@ ChainGameAnswer ChainGame::solve(const ChainScores& v, const ChainGameLimits& li
   ws.length = v.length();
   ws.unit = exact_.range() / static_cast<double>(ws.length);
   ws.upper = std::numeric_limits<double>::infinity();
-  ws.rounds = ws.stalls = 0;
+  ws.rounds = ws.stalls = ws.shakes = 0;
   ws.rng = Rng(1);
   ws.path.resize(ws.length);
   for (PaddedMatrix<double>* matrix :
-       {&ws.active, &ws.nu, &ws.risk, &ws.rate, &ws.shift, &ws.best_nu, &ws.query_nu, &ws.augmented})
+       {&ws.active, &ws.nu, &ws.risk, &ws.rate, &ws.shift, &ws.ease, &ws.best_nu, &ws.query_nu, &ws.augmented})
     matrix->shape(ws.length, labels_);
   if (v.transitions->constant()) {
     solve_apart(v, ws);
@@ -50,6 +50,7 @@ ChainGameAnswer ChainGame::solve(const ChainScores& v, const ChainGameLimits& li
     if (enough(answer.bounds, limits)) return answer;
   }
   ws.costs = &exact_;
+  ws.shaken = false;
   if (!start_warm(v, seeds, ws)) start_cold(v, ws);
   ws.noise = 1e-12 * static_cast<double>(ws.length) * (1 + 1e-3 * std::abs(ws.top) / ws.unit);
   ChainGameAnswer answer;
@@ -61,8 +62,10 @@ ChainGameAnswer ChainGame::solve(const ChainScores& v, const ChainGameLimits& li
     }
     gather(ws);
     answer = certify(v, ws);
-    // What counts is what the weights attain, not what the inverse promised.
-    if (!sound || ws.age == 0 || ws.rounds >= limits.rounds || enough(answer.bounds, limits)) break;
+    // What counts is what the weights attain, not what the inverse promised for rows that may have been shaken.
+    if (!sound || ws.rounds >= limits.rounds || enough(answer.bounds, limits)) break;
+    if (ws.age == 0 && !ws.shaken) break;
+    ws.shaken = false;
     if (!refresh(ws) && !restart(v, ws)) break;
   }
   keep(seeds, ws);
@@ -84,8 +87,12 @@ bool ChainGame::improve(const ChainScores& v, const ChainGameLimits& limits, Wor
   double peak = -std::numeric_limits<double>::infinity();
   for (ws.stalls = 0; ws.stalls < 4 * long_patience; ++ws.stalls) {
     price_rows(ws);
-    if (ws.value > peak + least_progress) {
-      peak = ws.value;
+    if (ws.attained > peak + least_progress) {
+      peak = ws.attained;
+      ws.stalls = 0;
+    } else if (ws.stalls > patience && !ws.shaken && ws.shakes < most_shakes) {
+      shake(ws);
+      peak = ws.attained;
       ws.stalls = 0;
     }
     Entering entering = choose_entering(ws);
@@ -114,6 +121,7 @@ bool ChainGame::restart(const ChainScores& v, Workspace& ws) const {
   ws.first_try = certify(v, ws);
   std::swap(ws.weight, ws.first_weight);
   std::swap(ws.sequence, ws.first_sequence);
+  ws.shaken = false;
   start_cold(v, ws);
   return true;
 }
@@ -200,8 +208,9 @@ ChainGame::Entering ChainGame::ask_for_path(const ChainScores& v, const ChainGam
 void ChainGame::gather(Workspace& ws) const {
   ws.weight.clear();
   ws.sequence.clear();
+  weigh(ws);
   for (std::size_t q = 0; q < ws.support.size(); ++q) {
-    const double weight = ws.inverse(q, 0);
+    const double weight = ws.alpha[q];
     if (!(weight > 1e-13)) continue;
     ws.weight.push_back(weight);
     ws.sequence.insert(ws.sequence.end(), ws.labels_of(ws.support[q]), ws.labels_of(ws.support[q]) + ws.length);

@@ -113,6 +113,10 @@ class ChainGame {
   Entering choose_entering(Workspace& ws) const;
   Entering change_reference(std::size_t position, Workspace& ws) const;
   void direct(const Entering& entering, Workspace& ws) const;
+  void weigh(Workspace& ws) const;
+  void shake(Workspace& ws) const;
+  void expected_risks(Workspace& ws) const;
+  void ease_risks(Workspace& ws) const;
   Leaving choose_leaving(Workspace& ws) const;
   void pivot(const Entering& entering, const Leaving& leaving, Workspace& ws) const;
 
@@ -153,8 +157,14 @@ class ChainGame::Workspace {
   double value = 0;
   AlignedVector<double> objective, price;
   PaddedMatrix<double> nu;
+  // The weights of the basis, the right hand sides of its rows, and the value they attain.
+  AlignedVector<double> alpha, side;
+  double attained = 0;
   // Risks L mu_m, and their rates along the direction of the step.
   PaddedMatrix<double> risk, rate, shift;
+  // What the rows were eased by (chain_game_shake.cc), added to the risks; all zero unless shaken.
+  PaddedMatrix<double> ease;
+  bool shaken = false;
   AlignedVector<double> image, border, column;
   // The best upper bound, and where Viterbi is asked.
   double upper = 0;
@@ -169,7 +179,8 @@ class ChainGame::Workspace {
   std::vector<std::size_t> others;
   std::vector<ChainRow> blocking;
   int stalls = 0;  // steps without progress in a row
-  int age = 0;     // pivots since the inverse was computed afresh
+  int shakes = 0;
+  int age = 0;  // pivots since the inverse was computed afresh
   Rng rng{1};
   // Games of single positions.
   std::optional<MatrixGame::Workspace> position;

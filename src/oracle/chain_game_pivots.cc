@@ -3,6 +3,7 @@
 //     B[p][q] = L[y_p][label of q at m_p] - L[reference of m_p][label of q at m_p].
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "oracle/chain_game_steps.h"
 
@@ -45,22 +46,30 @@ void ChainGame::risks(const UnitCosts& costs, std::span<const std::uint32_t> pos
   }
 }
 
-// Inverse and risks from scratch; false if the basis is singular or infeasible.
+// The risks of alpha at the positions that play a part.
+void ChainGame::expected_risks(Workspace& ws) const {
+  const PaddedRows<double> mass = ws.shift.view();
+  for (const std::size_t m : ws.varied) std::fill_n(mass.row(m), mass.stride(), 0.0);
+  for (std::size_t q = 0; q < ws.support.size(); ++q) {
+    const std::int32_t* y = ws.labels_of(ws.support[q]);
+    for (const std::size_t m : ws.varied) mass(m, static_cast<std::size_t>(y[m])) += ws.alpha[q];
+  }
+  risks(*ws.costs, ws.varied, mass, ws.risk.view(), ws);
+}
+
+// Inverse, weights and risks from scratch; false if the basis is singular or infeasible.
 bool ChainGame::refresh(Workspace& ws) const {
   const auto element = [&](std::size_t p, std::size_t q) {
     return p == 0 ? 1.0 : entry(ws.rows[p], ws.labels_of(ws.support[q]), ws);
   };
   ws.age = 0;
   if (!ws.inverse.invert(ws.support.size(), element)) return false;
-  const PaddedRows<double> mass = ws.shift.view(), risk = ws.risk.view();
-  for (const std::size_t m : ws.varied) std::fill_n(mass.row(m), mass.stride(), 0.0);
-  for (std::size_t q = 0; q < ws.support.size(); ++q) {
-    const double weight = ws.inverse(q, 0);
-    if (!(weight > -largest_error)) return false;
-    const std::int32_t* y = ws.labels_of(ws.support[q]);
-    for (const std::size_t m : ws.varied) mass(m, static_cast<std::size_t>(y[m])) += weight;
-  }
-  risks(*ws.costs, ws.varied, mass, risk, ws);
+  weigh(ws);
+  for (std::size_t q = 0; q < ws.support.size(); ++q)
+    if (!(ws.alpha[q] > -largest_error)) return false;
+  expected_risks(ws);
+  if (ws.shaken) ease_risks(ws);
+  const PaddedRows<const double> risk = std::as_const(ws.risk).view();
   for (const std::size_t m : ws.varied) {
     const double level = risk(m, ws.reference[m]) - largest_error;
     if (*std::min_element(risk.row(m), risk.row(m) + labels_) < level) return false;
@@ -68,7 +77,7 @@ bool ChainGame::refresh(Workspace& ws) const {
   return true;
 }
 
-// The multipliers of the rows: nu, and the value of the program.
+// The weights, the multipliers of the rows: nu, and the value of the program.
 void ChainGame::price_rows(Workspace& ws) const {
   const std::size_t size = ws.support.size();
   ws.inverse.reserve(size + 1);
@@ -82,6 +91,13 @@ void ChainGame::price_rows(Workspace& ws) const {
   }
   ws.inverse.apply_transposed(ws.objective, ws.price);
   ws.value = ws.price[0];
+  weigh(ws);
+  ws.attained = ws.value;
+  if (ws.shaken) {
+    ws.attained = 0;
+    for (std::size_t q = 0; q < size; ++q) ws.attained += ws.objective[q] * ws.alpha[q];
+    for (const std::size_t m : ws.varied) ws.attained += ws.ease.view()(m, ws.reference[m]);
+  }
   const PaddedRows<double> nu = ws.nu.view();
   for (const std::size_t m : ws.varied) {
     std::fill_n(nu.row(m), nu.stride(), 0.0);
@@ -181,7 +197,7 @@ void ChainGame::direct(const Entering& entering, Workspace& ws) const {
 ChainGame::Leaving ChainGame::choose_leaving(Workspace& ws) const {
   double longest = std::numeric_limits<double>::infinity();
   for (std::size_t q = 0; q < ws.support.size(); ++q)
-    if (ws.image[q] > least_pivot) longest = std::min(longest, (std::max(ws.inverse(q, 0), 0.0) + slip) / ws.image[q]);
+    if (ws.image[q] > least_pivot) longest = std::min(longest, (std::max(ws.alpha[q], 0.0) + slip) / ws.image[q]);
   const PaddedRows<const double> risk = ws.risk.view(), rate = ws.rate.view(), active = ws.active.view();
   ws.blocking.clear();
   for (const std::size_t m : ws.varied) {
@@ -200,7 +216,7 @@ ChainGame::Leaving ChainGame::choose_leaving(Workspace& ws) const {
   for (std::size_t q = 0; q < ws.support.size(); ++q) {
     const double pivot = ws.image[q];
     if (pivot <= least_pivot || pivot <= steadiest) continue;
-    const double step = std::max(ws.inverse(q, 0), 0.0) / pivot;
+    const double step = std::max(ws.alpha[q], 0.0) / pivot;
     if (step > longest) continue;
     best = {Kind::sequence, q, {}, step, pivot};
     steadiest = pivot;

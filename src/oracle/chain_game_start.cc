@@ -87,6 +87,8 @@ void ChainGame::add_to_pool(const std::int32_t* y, double gain, bool basic, Work
     if (ws.pool_size() == 1) ws.constant += cost_of_reference;
     if (y[m] == first[m] || ws.is_varied[m] != 0) continue;
     std::ranges::copy(ws.costs->of_truth(label), ws.risk.view().row(m));
+    if (ws.shaken)
+      for (std::size_t e = 0; e < labels_; ++e) ws.risk.view()(m, e) += ws.ease.view()(m, e);
     ws.is_varied[m] = 1;
     ws.varied.push_back(static_cast<std::uint32_t>(m));
     ws.constant -= cost_of_reference;

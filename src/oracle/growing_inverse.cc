@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace m4n {
 
@@ -16,6 +17,8 @@ void GrowingInverse::reserve(std::size_t n) {
   column_.resize(wide);
   scale_.resize(wide);
   order_.resize(wide);
+  count_.resize(wide);
+  std::iota(count_.begin(), count_.end(), 0U);
 }
 
 void GrowingInverse::set_one() {
@@ -77,7 +80,9 @@ void GrowingInverse::apply(std::span<const double> x, std::span<double> out) con
 }
 
 void GrowingInverse::apply_transposed(std::span<const double> x, std::span<double> out) const {
-  kernels::dense_scores(x.first(size_), values_.data(), nullptr, out);
+  // (The dense product sums in an order that depends on the stride, this one row after row.)
+  kernels::sparse_scores(std::span<const std::uint32_t>(count_).first(size_), x.first(size_), values_.data(), nullptr,
+                         out);
 }
 
 void GrowingInverse::copy_column(std::size_t p) {

@@ -1,6 +1,7 @@
 // The inverse W of a square matrix B whose rows and columns are exchanged, added and taken away one at a time, each for
 // O(n^2): what a simplex method with a small working basis needs. Row i of W belongs to column i of B and the other way
-// round. Vectors handed over are padded to stride() with zeros.
+// round. Vectors handed over are padded to stride() with zeros. Nothing depends on the stride, which may be left from
+// larger matrices, to the last bit.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -62,6 +63,7 @@ class GrowingInverse {
   AlignedVector<double> values_, line_;  // W; a row of it while W changes
   std::vector<double> column_, scale_;   // a column of W while W changes; units of the rows of B
   std::vector<std::size_t> order_;
+  std::vector<std::uint32_t> count_;  // 0, 1, 2, ...
 };
 
 }  // namespace m4n
