@@ -14,6 +14,7 @@ namespace m4n {
 namespace {
 
 constexpr std::int64_t no_next = -1;
+constexpr std::size_t columns_before_pixels = 6;
 
 class OcrRows {
  public:
@@ -58,6 +59,7 @@ class OcrRows {
     const char* p = line.data();
     const char* const end = p + line.size();
     line_ = line;
+    check_length();
     Letter letter;
     letter.id = integer(next_field(p, end), 1, "id");
     const std::string_view name = next_field(p, end);
@@ -115,29 +117,30 @@ class OcrRows {
   }
 
   void add_pixels(const char* p, const char* end) {
-    if (matrix_.cols == 0) {
-      matrix_.cols = static_cast<std::size_t>(std::count(p, end, '\t')) + 1;
-      if (p == end) refuse_length();
-    }
     const std::size_t start = matrix_.values.size();
     make_room(matrix_.values, matrix_.cols, lines_);
     matrix_.values.resize(start + matrix_.cols);
     double* const row = matrix_.values.data() + start;
     for (std::size_t c = 0; c < matrix_.cols; ++c) {
-      if (p == end) refuse_length();
-      const char* stop = scan_number(p, end, row[c]);
-      if (stop == nullptr || (stop != end && *stop != '\t') || !std::isfinite(row[c])) {
-        const char* const field_start = p;
-        const std::string_view field = next_field(p, end);
+      const char* const stop = scan_number(p, end, row[c]);
+      if (stop == nullptr || (stop != end && *stop != '\t') || !std::isfinite(row[c]))
         throw Error(fmt::format("{}, column {} (pixel {}): found {}, expected a finite number", where(),
-                                1 + std::count(line_.data(), field_start, '\t'), c + 1, shown(field)));
-      }
-      p = stop;
-      if (p != end) {
-        ++p;  // the tab
-        if (c + 1 == matrix_.cols || p == end) refuse_length();
-      }
+                                columns_before_pixels + c + 1, c + 1, shown(next_field(p, end))));
+      p = stop == end ? end : stop + 1;
     }
+  }
+
+  // The number of columns must be that of the first line.
+  void check_length() {
+    const auto found = static_cast<std::size_t>(std::count(line_.begin(), line_.end(), '\t')) + 1;
+    if (matrix_.cols == 0 && found > columns_before_pixels) matrix_.cols = found - columns_before_pixels;
+    if (matrix_.cols > 0 && found == columns_before_pixels + matrix_.cols) return;
+    const std::string expected =
+        matrix_.cols > 0 ? fmt::format("{}: {} and one for each of {} pixels", columns_before_pixels + matrix_.cols,
+                                       columns_before_pixels, matrix_.cols)
+                         : "at least 7: id, letter, next_id, word_id, position, fold and pixels";
+    throw Error(fmt::format("{}: found {} column{}, expected {}; columns are separated by single tabs", where(), found,
+                            found == 1 ? "" : "s", expected));
   }
 
   // The field at p; moves p behind its tab.
@@ -155,21 +158,10 @@ class OcrRows {
     const auto [stop, status] = std::from_chars(field.data(), end, value);
     constexpr std::int64_t highest = std::int64_t{1} << 53;
     const std::int64_t lowest = column == 3 ? no_next : 0;
-    if (status != std::errc{} || stop != end || value < lowest || value > highest) {
-      if (std::count(line_.begin(), line_.end(), '\t') < 6) refuse_length();
+    if (status != std::errc{} || stop != end || value < lowest || value > highest)
       throw Error(fmt::format("{}, column {} ({}): found {}, expected a whole number from {} to 2^53", where(), column,
                               name, shown(field), lowest));
-    }
     return value;
-  }
-
-  [[noreturn]] void refuse_length() const {
-    const std::string expected =
-        matrix_.cols > 0 && std::count(line_.begin(), line_.end(), '\t') >= 6
-            ? fmt::format("{}: 6 and one for each of {} pixels", 6 + matrix_.cols, matrix_.cols)
-            : "at least 7: id, letter, next_id, word_id, position, fold and pixels";
-    throw Error(fmt::format("{}: found {} columns, expected {}; columns are separated by single tabs", where(),
-                            std::count(line_.begin(), line_.end(), '\t') + 1, expected));
   }
 
   std::string where() const { return fmt::format("{}: line {}", lines_.file(), lines_.line_number()); }

@@ -15,10 +15,16 @@ namespace {
 constexpr std::uint64_t format_version = 1;
 constexpr std::size_t header_size = 4 * sizeof(std::uint64_t);
 
-std::uint64_t load_word(const char* p, std::size_t size) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, p, size);
-  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+// Little-endian, of a fixed size: one instruction.
+template <class Word>
+std::uint64_t load(const char* p) {
+  Word word = 0;
+  std::memcpy(&word, p, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) {
+    Word turned = 0;
+    for (std::size_t i = 0; i < sizeof word; ++i) turned = static_cast<Word>(turned << 8 | (word >> 8 * i & 0xFF));
+    word = turned;
+  }
   return word;
 }
 
@@ -41,12 +47,19 @@ bool read_length(std::string_view bytes, std::size_t& at, std::uint64_t& length)
 
 }  // namespace
 
+// Eight bytes at a time; the last word overlaps the one before, so that no length takes a loop over single bytes.
 std::uint64_t attribute_hash(std::string_view name) {
-  std::uint64_t h = 0x2545f4914f6cdd1dULL ^ name.size();
   const char* p = name.data();
-  std::size_t left = name.size();
-  for (; left > 8; left -= 8, p += 8) h = mix(h, load_word(p, 8));
-  if (left > 0) h = mix(h, load_word(p, left));
+  const std::size_t size = name.size();
+  std::uint64_t h = 0x2545f4914f6cdd1dULL ^ size;
+  if (size >= 8) {
+    for (const char* const last = p + size - 8; p < last; p += 8) h = mix(h, load<std::uint64_t>(p));
+    h = mix(h, load<std::uint64_t>(name.data() + size - 8));
+  } else if (size >= 4) {
+    h = mix(h, load<std::uint32_t>(p) | load<std::uint32_t>(p + size - 4) << 32);
+  } else if (size > 0) {
+    h = mix(h, load<std::uint8_t>(p) | load<std::uint8_t>(p + size / 2) << 8 | load<std::uint8_t>(p + size - 1) << 16);
+  }
   h ^= h >> 32;
   h *= 0xd6e8feb86659fd93ULL;
   return h ^ (h >> 29);

@@ -28,7 +28,7 @@ void append_lower(std::string_view cell, std::string& out) {
 std::string_view prefix(std::string_view cell, std::size_t length) {
   std::size_t i = 0;
   for (; i < cell.size(); ++i)
-    if (!continues_character(cell[i]) && length-- == 0) break;
+    if ((i == 0 || !continues_character(cell[i])) && length-- == 0) break;
   return cell.substr(0, i);
 }
 
@@ -43,8 +43,9 @@ void append_shape(std::string_view cell, std::string& out) {
   constexpr int longest_run = 4;
   char last = 0;
   int run = 0;
-  for (const char c : cell) {
-    if (continues_character(c)) continue;
+  for (std::size_t i = 0; i < cell.size(); ++i) {
+    const char c = cell[i];
+    if (i > 0 && continues_character(c)) continue;
     char sign = c;
     if (c >= 'A' && c <= 'Z') sign = 'X';
     if (c >= 'a' && c <= 'z') sign = 'x';

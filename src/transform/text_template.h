@@ -11,8 +11,8 @@
 //                       are; of a run of equal signs at most four
 //
 // Beyond the ends of the sentence every macro gives _B-1, _B-2, .. before it and _B+1, _B+2, .. behind it. Characters
-// are those of UTF-8: a byte and the continuation bytes (10xxxxxx) behind it, valid or not. Lower case and shape know
-// the letters of ASCII only.
+// are those of UTF-8: a byte and the continuation bytes (10xxxxxx) behind it, whether that is valid or not. Lower case
+// and shape know the letters of ASCII only.
 //
 // A line B asks for scores of transitions between labels. Lines that start with # and blank lines are passed over.
 // Transitions that depend on the text (B with a macro, Wapiti's *) and regular expressions (%t, %m) are refused.
