@@ -20,7 +20,6 @@ class AttributeBatch {
     return {bytes_.data() + start, end_[attribute] - start};
   }
   double value(std::size_t attribute) const { return value_.empty() ? 1 : value_[attribute]; }
-  bool all_one() const { return value_.empty(); }
 
   // Writing: append the bytes of a name to `bytes`, then end the attribute; after the last one, the token.
   std::string& bytes() { return bytes_; }

@@ -58,12 +58,11 @@ bool ChunkCounter::starts(Tag before, Tag tag) {
   return tag.prefix != Prefix::outside && before.type != tag.type;
 }
 
-bool ChunkCounter::ends(Tag tag, Tag after) {
-  if (tag.prefix == Prefix::end || tag.prefix == Prefix::single) return true;
-  const bool closed =
-      after.prefix == Prefix::outside || after.prefix == Prefix::begin || after.prefix == Prefix::single;
-  if (closed && (tag.prefix == Prefix::begin || tag.prefix == Prefix::inside)) return true;
-  return tag.prefix != Prefix::outside && tag.type != after.type;
+bool ChunkCounter::ends(Tag last, Tag next) {
+  if (last.prefix == Prefix::end || last.prefix == Prefix::single) return true;
+  const bool closed = next.prefix == Prefix::outside || next.prefix == Prefix::begin || next.prefix == Prefix::single;
+  if (closed && (last.prefix == Prefix::begin || last.prefix == Prefix::inside)) return true;
+  return last.prefix != Prefix::outside && last.type != next.type;
 }
 
 void ChunkCounter::count(Tag tag, std::uint64_t FoundCounts::*what) {

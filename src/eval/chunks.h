@@ -51,7 +51,7 @@ class ChunkCounter {
     std::uint32_t type = 0;  // 0: none; otherwise one more than its place in types
   };
   static bool starts(Tag before, Tag tag);
-  static bool ends(Tag tag, Tag after);
+  static bool ends(Tag last, Tag next);
   void count(Tag tag, std::uint64_t FoundCounts::*what);
   std::vector<Tag> tags_;  // of every label
   ChunkScore score_;

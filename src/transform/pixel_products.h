@@ -21,7 +21,7 @@ struct PixelGrid {
   // From text such as 16x8; throws UsageError otherwise.
   static PixelGrid parse(const std::string& text);
   // Throws Error if the data do not have as many columns as the grid has pixels.
-  void check(std::size_t columns, const std::string& file) const;
+  void check(std::size_t found, const std::string& file) const;
 };
 
 // One picture, into `out` with grid.columns() entries. Its first pixels() entries may be the picture itself.

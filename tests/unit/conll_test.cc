@@ -104,6 +104,7 @@ TEST(Conll, SentenceBySentenceTheMemoryStays) {
     ASSERT_EQ(one.sentences(), 1U);
     ASSERT_EQ(one.tokens(), 2U);
     ASSERT_EQ(one.first_line(0), all.first_line(s));
+    ASSERT_EQ(reader.line_number(), all.first_line(s) + 2);  // the blank line behind the sentence
     for (std::size_t t = 0; t < 2; ++t) ASSERT_EQ(one.line(t), all.line(all.begin(s) + t));
     if (s == 0) arena = one.line(0).data();
     ASSERT_EQ(one.line(0).data(), arena);  // no sentence outgrows the room made for the first
