@@ -1,0 +1,25 @@
+// Any bytes as a file of CRFsuite's attributes: for training, and for a model.
+#include <cstdint>
+
+#include "m4n/error.h"
+#include "transform/sequence_data.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using namespace m4n;
+  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+  for (const DictionaryOptions options : {DictionaryOptions{1, 0}, DictionaryOptions{2, 0}, DictionaryOptions{1, 3}}) {
+    try {
+      Input input = Input::memory(text, "fuzz");
+      LineReader lines(input);
+      CrfsuiteReader reader(lines);
+      const SequenceTraining trained = training_sequences(reader, options);
+      Input again = Input::memory(text, "fuzz");
+      LineReader lines_again(again);
+      CrfsuiteReader reader_again(lines_again);
+      model_sequences(reader_again, trained.dictionary, trained.data.class_names, SequenceLabelUse::ignored);
+    } catch (const Error&) {
+      continue;  // refused in words
+    }
+  }
+  return 0;
+}

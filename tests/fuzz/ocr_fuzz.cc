@@ -1,0 +1,22 @@
+// Any bytes as a file of letters: for training, and for a model.
+#include <cstdint>
+
+#include "data/ocr_letters.h"
+#include "m4n/error.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  using namespace m4n;
+  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+  for (const bool training : {true, false}) {
+    try {
+      Input input = Input::memory(text, "fuzz");
+      if (training)
+        read_ocr_letters(input);
+      else
+        read_ocr_letters(input, {"a", "b"}, 2, false);
+    } catch (const Error&) {
+      continue;  // refused in words
+    }
+  }
+  return 0;
+}
