@@ -90,7 +90,7 @@ bool ChainGame::improve(const ChainScores& v, const ChainGameLimits& limits, Wor
     if (ws.attained > peak + least_progress) {
       peak = ws.attained;
       ws.stalls = 0;
-    } else if (ws.stalls > patience && !ws.shaken && ws.shakes < most_shakes) {
+    } else if (ws.stalls > (ws.shaken ? 4 : 1) * patience && ws.shakes < most_shakes) {
       shake(ws);
       peak = ws.attained;
       ws.stalls = 0;

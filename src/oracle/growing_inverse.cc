@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace m4n {
+namespace {
+
+// Smaller matrices are not worth a kernel. Strides of larger ones are multiples of `even`: the dense product then sums
+// row after row, whatever the stride is.
+constexpr std::size_t narrow = 16, even = 32;
+
+}  // namespace
 
 void GrowingInverse::reserve(std::size_t n) {
   if (n <= stride_ && n * stride_ <= values_.size()) return;
-  const std::size_t wide = std::max<std::size_t>(kernels::padded(n + n / 2), 16);
+  const std::size_t wide = n <= narrow ? narrow : (n + n / 2 + even - 1) / even * even;
   AlignedVector<double> larger(wide * wide, 0.0);
   for (std::size_t r = 0; r < size_; ++r) std::copy_n(row(r), size_, larger.data() + r * wide);
   values_.swap(larger);
@@ -17,8 +23,6 @@ void GrowingInverse::reserve(std::size_t n) {
   column_.resize(wide);
   scale_.resize(wide);
   order_.resize(wide);
-  count_.resize(wide);
-  std::iota(count_.begin(), count_.end(), 0U);
 }
 
 void GrowingInverse::set_one() {
@@ -68,7 +72,7 @@ bool GrowingInverse::invert_in_place() {
 void GrowingInverse::apply(std::span<const double> x, std::span<double> out) const {
   const double* values = values_.data();
   for (std::size_t r = 0; r < size_; ++r, values += stride_) {
-    if (size_ > 16) {
+    if (size_ > narrow) {
       out[r] = kernels::dot({values, size_}, x.first(size_));
       continue;
     }
@@ -80,9 +84,14 @@ void GrowingInverse::apply(std::span<const double> x, std::span<double> out) con
 }
 
 void GrowingInverse::apply_transposed(std::span<const double> x, std::span<double> out) const {
-  // (The dense product sums in an order that depends on the stride, this one row after row.)
-  kernels::sparse_scores(std::span<const std::uint32_t>(count_).first(size_), x.first(size_), values_.data(), nullptr,
-                         out);
+  if (size_ > narrow) {
+    kernels::dense_scores(x.first(size_), values_.data(), nullptr, out);
+    return;
+  }
+  std::fill(out.begin(), out.end(), 0.0);
+  const double* values = values_.data();
+  for (std::size_t r = 0; r < size_; ++r, values += stride_)
+    for (std::size_t c = 0; c < size_; ++c) out[c] += x[r] * values[c];
 }
 
 void GrowingInverse::copy_column(std::size_t p) {

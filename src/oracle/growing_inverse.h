@@ -63,7 +63,6 @@ class GrowingInverse {
   AlignedVector<double> values_, line_;  // W; a row of it while W changes
   std::vector<double> column_, scale_;   // a column of W while W changes; units of the rows of B
   std::vector<std::size_t> order_;
-  std::vector<std::uint32_t> count_;  // 0, 1, 2, ...
 };
 
 }  // namespace m4n
