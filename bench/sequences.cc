@@ -102,13 +102,23 @@ Json sequences(const Settings& settings) {
   const Sentences set = ocr_sentences(words);
   TrainOptions options;
   options.epochs = 100'000;
-  for (const SurrogateKind surrogate : {SurrogateKind::m4n, SurrogateKind::m3n}) {
+  for (const SurrogateKind surrogate : {SurrogateKind::m4n, SurrogateKind::m3n, SurrogateKind::crf}) {
     options.surrogate = surrogate;
     for (const double tol : {1e-1, 1e-2, 1e-3}) {
       options.tol = tol;
       rows.push_back(row(set, to_string(surrogate), "default", tol, measure(set, ocr_lambda, options, 3)));
     }
   }
+  options.solver = SolverKind::lbfgs;
+  rows.push_back(row(set, "crf", "L-BFGS", options.tol, measure(set, ocr_lambda, options, 1)));
+  options.surrogate = SurrogateKind::m4n;
+  options.solver = SolverKind::gbcfw;
+  options.oracle = OracleKind::spmp;
+  options.oracle_iterations = 10;
+  options.tol = 1e-1;
+  options.time_limit = settings.quick ? 1 : 300;
+  rows.push_back(
+      row(set, "m4n", "paper: SP-MP K = 10 M, 2n/(t+2n), averaged", options.tol, measure(set, ocr_lambda, options, 1)));
   return {{"sequences", rows}};
 }
 

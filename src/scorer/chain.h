@@ -103,6 +103,14 @@ class ChainScorer {
     }
   }
 
+  // An upper bound of |Psi_i delta|^2 / |delta|^2: the trace of the tokens' Gram matrix bounds the unary parts, each
+  // transition counts once, start and end add at most 1 each.
+  double squared_norm(std::size_t i) const {
+    double trace = 2;
+    for (std::size_t m = 0; m < length(i); ++m) trace += gram(i, m, m);
+    return trace;
+  }
+
   // Multiply-adds of the unary scores of a sentence.
   std::size_t work(std::size_t i) const {
     if constexpr (sparse) {

@@ -23,6 +23,7 @@ class SentenceGram {
       for (std::size_t m = 0; m < scorer.length(i); ++m)
         for (std::size_t other = 0; other <= m; ++other) kept_.push_back(scorer.gram(i, m, other));
   }
+  bool kept() const { return !kept_.empty(); }
   double operator()(std::size_t i, std::size_t m, std::size_t other) const {
     if (kept_.empty()) return scorer_->gram(i, m, other);
     return kept_[begin_[i] + (m >= other ? m * (m + 1) / 2 + other : other * (other + 1) / 2 + m)];

@@ -1,0 +1,282 @@
+// CRF on chains: online exponentiated gradient in the dual. The dual variable of a sentence is the Gibbs distribution
+// of natural parameters theta_i (unary M x R with start and end, transitions R x R), kept in float. A visit moves them
+// towards the scores,
+//
+//   theta_i <- theta_i + eta (v - theta_i),    mu_i = marginals(theta_i),    w <- w - c Psi_i (change of mu_i),
+//   c = p_i / lambda,
+//
+// which is where they end: theta_i = v. Along d = v - theta_i the dual of the block changes like
+//   eta A - (eta^2/2) (A + c B),   A = d.(change of mu)/eta,   B = |Psi_i (change of mu)|^2 / eta^2,
+// so every visit tries the eta that was best at the last one, measures A and B there, and keeps A / (A + c B) for the
+// next; a step after which the dual would be lower is taken back and shortened. Two sum-products a visit. Where the
+// Gram matrices of sentences are not kept (sparse text), B is taken as 1.3 times its diagonal.
+//
+// The certificate is exact: P by one sum-product a sentence, D from the entropies  log Z(theta) - theta.mu  of the
+// parameters as they are kept and w rebuilt from their marginals in double.
+#pragma once
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "core/rng.h"
+#include "solver/certificate.h"
+#include "solver/chain_gram.h"
+#include "space/chain_gibbs.h"
+
+namespace m4n {
+
+// theta_i of all sentences, without padding, and their steps.
+class GibbsDual {
+ public:
+  template <class Scorer>
+  explicit GibbsDual(const Problem<Scorer>& problem) : labels_(problem.scorer->labels()) {
+    // Near the truth: at every position it has e^c of the mass that any other label has.
+    const float c = std::log(9.0F * static_cast<float>(std::max<std::size_t>(labels_, 2) - 1));
+    for (std::size_t i = 0; i < problem.examples(); ++i) {
+      begin_.push_back(theta_.size());
+      const LabelView y = problem.y(i);
+      theta_.resize(theta_.size() + (y.size() + labels_) * labels_, 0.0F);
+      for (std::size_t m = 0; m < y.size(); ++m)
+        theta_[begin_.back() + m * labels_ + static_cast<std::size_t>(y[m])] = c;
+    }
+    begin_.push_back(theta_.size());
+    step_.assign(problem.examples(), 0.5F);
+  }
+  std::size_t length(std::size_t i) const { return (begin_[i + 1] - begin_[i]) / labels_ - labels_; }
+  // Into the flat layout, padded with 0; and back, rounding the flat values to what is kept.
+  void load(std::size_t i, std::span<double> flat) const {
+    const std::size_t stride = row_stride<double>(labels_), rows = length(i) + labels_;
+    const float* from = theta_.data() + begin_[i];
+    for (std::size_t r = 0; r < rows; ++r, from += labels_) {
+      std::copy_n(from, labels_, flat.data() + r * stride);
+      std::fill(flat.data() + r * stride + labels_, flat.data() + (r + 1) * stride, 0.0);
+    }
+  }
+  void store(std::size_t i, std::span<const double> flat) {
+    const std::size_t stride = row_stride<double>(labels_), rows = length(i) + labels_;
+    float* to = theta_.data() + begin_[i];
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t k = 0; k < labels_; ++k) *to++ = static_cast<float>(flat[r * stride + k]);
+  }
+  float& step(std::size_t i) { return step_[i]; }
+
+ private:
+  std::size_t labels_;
+  std::vector<std::size_t> begin_;
+  std::vector<float> theta_, step_;
+};
+
+template <class Scorer>
+class ChainGradient {
+ public:
+  ChainGradient(const Problem<Scorer>& problem, const SentenceGram<Scorer>& gram, GibbsDual& dual,
+                const SolverOptions& options, const Context& context)
+      : problem_(problem),
+        gram_(&gram),
+        dual_(&dual),
+        options_(options),
+        context_(&context),
+        watch_(context, options_),
+        rng_(options.seed, 1) {
+    for (AlignedVector<double>* x : {&v_all_, &theta_all_, &moved_all_, &mu_all_, &mu_moved_all_})
+      x->assign(problem.scorer->largest_padded_parts(), 0.0);
+  }
+
+  // Gives up, with what it has, where it would need more than `patient` epochs at the pace of its certificates.
+  SolveResult run(double patient) {
+    const std::size_t n = problem_.examples();
+    std::vector<std::uint32_t> order(n);
+    std::iota(order.begin(), order.end(), 0U);
+    CertificateSchedule schedule(n, options_.tol);
+    rebuild();
+    bool stopped = false, hopeless = false;
+    int certified_at = -1, last_at = 0;
+    double last_gap = 1;
+    while (!result_.certificate.converged && !stopped && !hopeless && result_.epochs < options_.epochs) {
+      rng_.shuffle(std::span(order));
+      for (std::size_t place = 0; place < n && !stopped; ++place) {
+        visit(order[place]);
+        stopped = watch_.stopped(4 * problem_.scorer->work(order[place]));
+      }
+      ++result_.epochs;
+      const double visits = static_cast<double>(result_.epochs) * static_cast<double>(n);
+      if (stopped || !schedule.due(visits)) continue;
+      certify(&watch_);
+      certified_at = result_.epochs;
+      const double gap = result_.certificate.relative_gap();
+      schedule.seen(visits, gap);
+      if (result_.epochs >= least_epochs && last_at > 0) {
+        const double rate = std::log(last_gap / gap) / (result_.epochs - last_at);
+        hopeless = !(std::log(gap / options_.tol) <= rate * patient);
+      }
+      last_at = result_.epochs;
+      last_gap = gap;
+    }
+    if (certified_at != result_.epochs && !(stopped && best_.known())) certify(nullptr);
+    best_.restore(*problem_.scorer);
+    result_.seconds = watch_.seconds();
+    result_.interrupted = watch_.interrupted();
+    result_.solver = "eg";
+    return result_;
+  }
+
+ private:
+  static constexpr int least_epochs = 10;  // before the pace is judged
+  static constexpr double off_diagonal = 1.3;
+
+  void visit(std::size_t i) {
+    Scorer& scorer = *problem_.scorer;
+    const std::size_t size = scorer.padded_parts(i), length = scorer.length(i), labels = scorer.labels();
+    const double c = problem_.weight[i] / problem_.lambda;
+    const std::span<double> v = std::span(v_all_).first(size), theta = std::span(theta_all_).first(size),
+                            moved = std::span(moved_all_).first(size), mu = std::span(mu_all_).first(size),
+                            mu_moved = std::span(mu_moved_all_).first(size);
+    scorer.scores(i, v);
+    dual_->load(i, theta);
+    const double before = value(v, theta, gibbs_.marginals(theta, length, labels, mu), mu);
+    double eta = dual_->step(i);
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+      for (std::size_t e = 0; e < size; ++e)
+        moved[e] = static_cast<float>(theta[e] + eta * (v[e] - theta[e]));  // as it will be kept
+      const double after = value(v, moved, gibbs_.marginals(moved, length, labels, mu_moved), mu_moved);
+      double along = 0;
+      for (std::size_t e = 0; e < size; ++e) {
+        mu_moved[e] -= mu[e];
+        along += (v[e] - theta[e]) * mu_moved[e];
+      }
+      ++result_.oracle_calls;
+      const double bend = c * squared_step(i, mu_moved), gain = after - before - 0.5 * bend;
+      const double best = along > 0 ? along * eta / (along * eta + bend) : 0;
+      if (gain > 0) {
+        dual_->step(i) = static_cast<float>(std::clamp(best, 0.25 * eta, std::min(1.0, 4 * eta)));
+        dual_->store(i, moved);
+        scorer.update(i, mu_moved, -c);
+        return;
+      }
+      eta = std::clamp(best, 0.05 * eta, 0.5 * eta);
+    }
+    dual_->step(i) = static_cast<float>(std::max(eta, 1e-6));
+  }
+  static constexpr int most_attempts = 4;
+
+  // H(mu) + v.mu  with mu the marginals of theta.
+  static double value(std::span<const double> v, std::span<const double> theta, double log_partition,
+                      std::span<const double> mu) {
+    double sum = log_partition;
+    for (std::size_t e = 0; e < v.size(); ++e) sum += (v[e] - theta[e]) * mu[e];
+    return sum;
+  }
+
+  // |Psi_i delta|^2
+  double squared_step(std::size_t i, std::span<const double> delta) const {
+    const Scorer& scorer = *problem_.scorer;
+    const std::size_t length = scorer.length(i), stride = scorer.stride();
+    const auto row = [&](std::size_t m) { return delta.subspan(m * stride, stride); };
+    const std::span<const double> tail = delta.subspan(length * stride);
+    double features = 0;
+    for (std::size_t m = 0; m < length; ++m) {
+      features += (*gram_)(i, m, m) * kernels::dot(row(m), row(m));
+      for (std::size_t o = 0; gram_->kept() && o < m; ++o)
+        features += 2 * (*gram_)(i, m, o) * kernels::dot(row(m), row(o));
+    }
+    if (!gram_->kept()) features *= off_diagonal;
+    return features + kernels::dot(tail, tail) + kernels::dot(row(0), row(0)) +
+           kernels::dot(row(length - 1), row(length - 1));
+  }
+
+  // w := w(mu) afresh, and the dual value.
+  void rebuild() {
+    const Scorer& scorer = *problem_.scorer;
+    std::vector<double> entropy(problem_.examples());
+    const double squares =
+        problem_.scorer->rebuild([&](std::size_t i, PaddedRows<double> unary, std::span<double> tail) {
+          const std::size_t size = scorer.padded_parts(i), length = scorer.length(i), labels = scorer.labels(),
+                            stride = scorer.stride();
+          const std::span<double> theta = std::span(theta_all_).first(size), mu = std::span(mu_all_).first(size);
+          dual_->load(i, theta);
+          entropy[i] = gibbs_.marginals(theta, length, labels, mu);
+          entropy[i] -= kernels::dot(theta, mu);
+          const double scale = problem_.weight[i] / problem_.lambda;
+          const LabelView y = problem_.y(i);
+          const auto label = [&](std::size_t m) { return static_cast<std::size_t>(y[m]); };
+          for (std::size_t m = 0; m < length; ++m) mu[m * stride + label(m)] -= 1;
+          for (std::size_t m = 1; m < length; ++m) mu[(length + label(m - 1)) * stride + label(m)] -= 1;
+          for (std::size_t e = 0; e < length * stride; ++e) unary.data()[e] -= scale * mu[e];
+          for (std::size_t e = 0; e < labels * stride; ++e) tail[e] -= scale * mu[length * stride + e];
+          for (std::size_t k = 0; k < labels; ++k) {
+            tail[scorer.start_part(k)] -= scale * mu[k];
+            tail[scorer.end_part(k)] -= scale * mu[(length - 1) * stride + k];
+          }
+        });
+    dual_value_ = -0.5 * problem_.lambda * squares;
+    for (std::size_t i = 0; i < entropy.size(); ++i) dual_value_ += problem_.weight[i] * entropy[i];
+  }
+
+  void certify(const Watch* patience) {
+    rebuild();
+    constexpr std::size_t chunk = 64;
+    struct Worker {
+      ChainGibbs gibbs;
+      AlignedVector<double> v;
+    };
+    const Scorer& scorer = *problem_.scorer;
+    const std::size_t n = problem_.examples();
+    std::vector<double> sums((n + chunk - 1) / chunk);
+    std::vector<Worker> scratch(std::min<std::size_t>(thread_count(context_->threads), sums.size()));
+    for (Worker& worker : scratch) worker.v.resize(scorer.largest_padded_parts());
+    std::atomic<bool> given_up{false};
+    parallel_chunks(n, chunk, static_cast<unsigned>(scratch.size()),
+                    [&](std::size_t at, std::size_t first, std::size_t last, unsigned worker) {
+                      double sum = 0;
+                      for (std::size_t i = first; i < last && !given_up; ++i) {
+                        if (patience != nullptr && i % 16 == 0 && patience->expired()) given_up = true;
+                        const std::span<double> v = std::span(scratch[worker].v).first(scorer.padded_parts(i));
+                        scorer.scores(i, v);
+                        sum += problem_.weight[i] *
+                               (scratch[worker].gibbs.log_partition(v, scorer.length(i), scorer.labels()) -
+                                flat_score(v, problem_.y(i), scorer.stride()));
+                      }
+                      sums[at] = sum;
+                    });
+    if (given_up) return;
+    const double loss = std::accumulate(sums.begin(), sums.end(), 0.0);
+    best_.offer({loss + 0.5 * problem_.lambda * scorer.norm_squared(), dual_value_, false}, scorer);
+    result_.certificate = best_.certificate(options_.tol);
+    watch_.report(result_.epochs, result_.certificate);
+  }
+
+  static double flat_score(std::span<const double> v, LabelView y, std::size_t stride) {
+    double sum = 0;
+    for (std::size_t m = 0; m < y.size(); ++m) {
+      const auto label = static_cast<std::size_t>(y[m]);
+      sum += v[m * stride + label];
+      if (m > 0) sum += v[(y.size() + static_cast<std::size_t>(y[m - 1])) * stride + label];
+    }
+    return sum;
+  }
+
+  Problem<Scorer> problem_;
+  const SentenceGram<Scorer>* gram_;
+  GibbsDual* dual_;
+  SolverOptions options_;
+  const Context* context_;
+  Watch watch_;
+  SolveResult result_;
+  ChainGibbs gibbs_;
+  AlignedVector<double> v_all_, theta_all_, moved_all_, mu_all_, mu_moved_all_;
+  BestPoint<Scorer> best_;
+  Rng rng_;
+  double dual_value_ = 0;
+};
+
+// theta_i = v_i: the dual point that goes with weights found in the primal.
+template <class Scorer>
+void adopt_scores(const Problem<Scorer>& problem, GibbsDual& dual) {
+  AlignedVector<double> v(problem.scorer->largest_padded_parts());
+  for (std::size_t i = 0; i < problem.examples(); ++i) {
+    problem.scorer->scores(i, v);
+    dual.store(i, v);
+  }
+}
+
+}  // namespace m4n
