@@ -29,6 +29,9 @@ HWY_INLINE V load(const float* p) { return hn::PromoteTo(d, hn::Load(narrow, p))
 HWY_INLINE void store(V x, double* p) { hn::Store(x, d, p); }
 HWY_INLINE void store(V x, float* p) { hn::Store(hn::DemoteTo(narrow, x), narrow, p); }
 
+// Bytes of weights that stay in the cache without being asked for.
+constexpr std::size_t near = std::size_t{1} << 19;
+
 template <class Real>
 HWY_INLINE void ask_for(const SparseView& x, std::size_t row, const Real* w, std::size_t stride) {
   constexpr std::size_t line = 64 / sizeof(Real);
@@ -65,9 +68,10 @@ template <class Real>
 HWY_INLINE void scores_of_rows(const SparseView& x, std::size_t first, const Real* w, const double* bias,
                                PaddedRows<double> out) {
   const std::size_t stride = out.stride();
-  ask_for(x, first, w, stride);
+  const bool far = x.cols * stride * sizeof(Real) > near;
+  if (far) ask_for(x, first, w, stride);
   for (std::size_t r = 0; r < out.rows(); ++r) {
-    if (r + 1 < out.rows()) ask_for(x, first + r + 1, w, stride);
+    if (far && r + 1 < out.rows()) ask_for(x, first + r + 1, w, stride);
     for (std::size_t at = 0; at < stride;) {
       const std::size_t left = (stride - at) / lane_block;
       const double* b = bias != nullptr ? bias + at : nullptr;

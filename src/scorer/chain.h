@@ -49,9 +49,9 @@ class ChainScorer {
   std::size_t length(std::size_t i) const { return tokens_->end(i) - tokens_->begin(i); }
   std::size_t longest() const { return longest_; }
 
-  // The scores of the tokens of sentence i; the padding stays finite.
-  void unary(std::size_t i, PaddedRows<double> out) const {
-    const std::size_t first = tokens_->begin(i);
+  // The scores of the tokens of sentence i, or of as many as `out` has rows from token m on; the padding stays finite.
+  void unary(std::size_t i, PaddedRows<double> out, std::size_t token = 0) const {
+    const std::size_t first = tokens_->begin(i) + token;
     if constexpr (sparse) {
       kernels::rows_scores(x_, first, feature_rows(), bias_row(), out);
     } else {

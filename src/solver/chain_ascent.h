@@ -131,8 +131,14 @@ class ChainAscent {
     const std::size_t length = scorer.length(i), labels = scorer.labels();
     const LabelView y = problem_.y(i);
     const PaddedRows<double> unary = unary_.view().first(length);
-    scorer.unary(i, unary);
-    total.work += static_cast<double>(scorer.work(i)) + scalar * static_cast<double>(block.parts());
+    double scoring = static_cast<double>(scorer.work(i));
+    if (full) {
+      scorer.unary(i, unary);
+    } else {
+      for (const std::uint32_t m : block.contested()) scorer.unary(i, {unary.row(m), 1, labels}, m);
+      scoring *= static_cast<double>(block.contested().size()) / static_cast<double>(length);
+    }
+    total.work += scoring + scalar * static_cast<double>(block.parts());
     const double current = block.gains(unary.data(), scorer.tail().data(), scratch_);
     if (full) {
       const ChainScores v{unary, &scorer.transitions()};
@@ -148,7 +154,7 @@ class ChainAscent {
         difference_from_truth(answer, y, labels, scratch_);
         gram_of_new(
             block, length, labels, [&](std::size_t m, std::size_t o) { return (*gram_)(i, m, o); }, scratch_);
-        block.append(answer.risk, scratch_);
+        block.append(answer.risk, scorer.stride(), scratch_);
         scratch_.gain.push_back(gain);
       }
     }
@@ -156,10 +162,10 @@ class ChainAscent {
     const double value = block.reweigh(c, scratch_);
     if (value > 0) {
       total.gain += share * value;
-      total.work += static_cast<double>(scorer.work(i));
+      total.work += scoring;
       move(i, c);
     }
-    if (full) block.forget(memory);
+    if (full) block.forget(memory, scorer.stride());
   }
 
   // w -= c Psi_i sum_a change_a delta_a

@@ -30,12 +30,20 @@ double AtomBlock::gains(const double* unary, const double* tail, AtomScratch& sc
   return current;
 }
 
-void AtomBlock::append(double risk, const AtomScratch& scratch) {
+void AtomBlock::contest(std::size_t a, std::size_t stride) {
+  for (const AtomPart& p : unary_parts(a)) {
+    const auto m = static_cast<std::uint32_t>(p.part / stride);
+    if (std::find(contested_.begin(), contested_.end(), m) == contested_.end()) contested_.push_back(m);
+  }
+}
+
+void AtomBlock::append(double risk, std::size_t stride, const AtomScratch& scratch) {
   const auto first = static_cast<std::uint32_t>(parts_.size());
   parts_.insert(parts_.end(), scratch.parts.begin(), scratch.parts.end());
   atoms_.push_back({risk, 0, first, first + static_cast<std::uint32_t>(scratch.unary_parts),
                     static_cast<std::uint32_t>(parts_.size()), 0});
   gram_.insert(gram_.end(), scratch.gram.begin(), scratch.gram.end());
+  contest(size() - 1, stride);
 }
 
 double AtomBlock::reweigh(double c, AtomScratch& scratch) {
@@ -70,7 +78,7 @@ double AtomBlock::reweigh(double c, AtomScratch& scratch) {
   return value;
 }
 
-void AtomBlock::forget(unsigned visits) {
+void AtomBlock::forget(unsigned visits, std::size_t stride) {
   // The truth costs nothing and stays.
   const auto stays = [&](std::size_t a) { return a == 0 || atoms_[a].weight > 0 || atoms_[a].idle < visits; };
   std::size_t first = 0;
@@ -96,6 +104,8 @@ void AtomBlock::forget(unsigned visits) {
   }
   atoms_.resize(kept);
   parts_.resize(end);
+  contested_.clear();
+  for (std::size_t a = 1; a < size(); ++a) contest(a, stride);
 }
 
 void difference_from_truth(const ChainAnswer& answer, LabelView truth, std::size_t labels, AtomScratch& scratch) {

@@ -55,17 +55,19 @@ class AtomBlock {
   std::span<const AtomPart> tail_parts(std::size_t a) const {
     return {parts_.data() + atoms_[a].middle, atoms_[a].last - atoms_[a].middle};
   }
+  // The positions at which any atom disagrees with the truth, in no order.
+  std::span<const std::uint32_t> contested() const { return contested_; }
   // sum_a beta_a risk_a
   double risk() const;
   // gain_a = risk_a + v.delta_a of every atom into scratch.gain; returns sum_a beta_a gain_a.
   double gains(const double* unary, const double* tail, AtomScratch& scratch) const;
 
   // Takes the atom that is in scratch.parts, with its Gram entries in scratch.gram, at weight zero.
-  void append(double risk, const AtomScratch& scratch);
+  void append(double risk, std::size_t stride, const AtomScratch& scratch);
   // Re-optimises the weights given scratch.gain; the changes go to scratch.change. Returns the value of the maximum.
   double reweigh(double c, AtomScratch& scratch);
   // Forgets atoms that have had no weight for so many visits in a row.
-  void forget(unsigned visits);
+  void forget(unsigned visits, std::size_t stride);
 
  private:
   struct Atom {
@@ -76,9 +78,12 @@ class AtomBlock {
   double gram(std::size_t a, std::size_t b) const {
     return a >= b ? gram_[a * (a + 1) / 2 + b] : gram_[b * (b + 1) / 2 + a];
   }
+  void contest(std::size_t a, std::size_t stride);
+
   std::vector<Atom> atoms_;
   std::vector<AtomPart> parts_;
   std::vector<double> gram_;  // lower triangle, row by row
+  std::vector<std::uint32_t> contested_;
 };
 
 // Writes the difference of an answer from the truth into scratch.parts.
