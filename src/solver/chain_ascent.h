@@ -1,8 +1,7 @@
 // M4N and M3N on chains: block ascent on the dual with atoms (solver/chain_atoms.h).
 //
-//   full visit     v = scores of sentence i; ask the oracle, to half of what the block can gain; append its answer as
-//   an
-//                  atom if it is better than those there are; re-optimise the weights of the atoms; move w along
+//   full visit     v = scores of sentence i; ask the oracle, to a fifth of what the block can gain; append its answer
+//                  if it is better than the atoms there are; re-optimise their weights; move w along
 //   cached visit   the same without the oracle
 //   pass           all sentences, in a fresh random order
 //
@@ -62,13 +61,13 @@ class ChainAscent {
   }
 
   SolveResult run() {
-    // Between certificates, at least this share of all full passes so far.
-    constexpr double patience = 0.25;
+    // Without a sign that the tolerance is reached, certificates wait for this share of all full passes so far.
+    constexpr double patience = 0.5;
     constexpr int most_cached = 30;
     rebuild();
     double certified_at = -1;
     bool ended = false;
-    int next = 4;
+    int next = 10;
     while (!result_.certificate.converged && !ended && result_.epochs < options_.epochs) {
       const Pass full = pass(true);
       ++result_.epochs;
@@ -99,8 +98,12 @@ class ChainAscent {
   struct Pass {
     double gain = 0, gap = 0, work = 0;
   };
+  // How well the oracle is asked, relative to what the block can gain. Better answers cost more and take fewer passes.
+  static constexpr double of_the_gain = 0.2;
   // How far above the gap at the end of a pass the sum of the gaps met during it lies, about.
-  static constexpr double likely = 1.5;
+  static constexpr double likely = 1.7;
+  // The mean follows the weights of about the last so many passes.
+  static constexpr double passes_of_mean = 3;
   // Operations that are not vectorised, in multiply-adds of those that are.
   static constexpr double scalar = 8;
   // Atoms without weight are kept for that many visits: scores come back to them.
@@ -116,7 +119,7 @@ class ChainAscent {
       visit(order_[place], full, total);
       if (watch_.stopped(static_cast<std::size_t>(total.work - before))) break;
       if (place + 1 - followed == slice || place + 1 == n) {
-        mean_.follow(static_cast<double>(place + 1 - followed) / static_cast<double>(n));
+        mean_.follow(static_cast<double>(place + 1 - followed) / (passes_of_mean * static_cast<double>(n)));
         followed = place + 1;
       }
     }
@@ -143,7 +146,7 @@ class ChainAscent {
     if (full) {
       const ChainScores v{unary, &scorer.transitions()};
       const double own = score(v, y);
-      const ChainAccuracy accuracy{negligible(), 0.5, current + own};
+      const ChainAccuracy accuracy{negligible(), of_the_gain, current + own};
       const ChainAnswer answer = oracle_->answer(v, y, accuracy, dual_->seeds[i], workspace_);
       ++result_.oracle_calls;
       total.gap += share * (answer.upper - own - current);
