@@ -30,17 +30,12 @@ class GibbsDual {
  public:
   template <class Scorer>
   explicit GibbsDual(const Problem<Scorer>& problem) : labels_(problem.scorer->labels()) {
-    // Near the truth: at every position it has e^c of the mass that any other label has.
-    const float c = std::log(9.0F * static_cast<float>(std::max<std::size_t>(labels_, 2) - 1));
     for (std::size_t i = 0; i < problem.examples(); ++i) {
       begin_.push_back(theta_.size());
-      const LabelView y = problem.y(i);
-      theta_.resize(theta_.size() + (y.size() + labels_) * labels_, 0.0F);
-      for (std::size_t m = 0; m < y.size(); ++m)
-        theta_[begin_.back() + m * labels_ + static_cast<std::size_t>(y[m])] = c;
+      theta_.resize(theta_.size() + (problem.y(i).size() + labels_) * labels_, 0.0F);
     }
     begin_.push_back(theta_.size());
-    step_.assign(problem.examples(), 0.5F);
+    step_.assign(problem.examples(), 0.0F);
   }
   std::size_t length(std::size_t i) const { return (begin_[i + 1] - begin_[i]) / labels_ - labels_; }
   // Into the flat layout, padded with 0; and back, rounding the flat values to what is kept.
@@ -58,6 +53,8 @@ class GibbsDual {
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t k = 0; k < labels_; ++k) *to++ = static_cast<float>(flat[r * stride + k]);
   }
+  // The step of the next visit; 0 where there was none yet: then the dual variable is the truth itself, which has no
+  // natural parameters.
   float& step(std::size_t i) { return step_[i]; }
 
  private:
@@ -78,7 +75,8 @@ class ChainGradient {
         context_(&context),
         watch_(context, options_),
         rng_(options.seed, 1) {
-    for (AlignedVector<double>* x : {&v_all_, &theta_all_, &moved_all_, &mu_all_, &mu_moved_all_})
+    for (AlignedVector<double>* x :
+         {&v_all_, &theta_all_, &moved_all_, &mu_all_, &mu_moved_all_, &ahead_all_, &rest_all_})
       x->assign(problem.scorer->largest_padded_parts(), 0.0);
   }
 
@@ -130,20 +128,19 @@ class ChainGradient {
     const double c = problem_.weight[i] / problem_.lambda;
     const std::span<double> v = std::span(v_all_).first(size), theta = std::span(theta_all_).first(size),
                             moved = std::span(moved_all_).first(size), mu = std::span(mu_all_).first(size),
-                            mu_moved = std::span(mu_moved_all_).first(size);
+                            mu_moved = std::span(mu_moved_all_).first(size), ahead = std::span(ahead_all_).first(size),
+                            rest = std::span(rest_all_).first(size);
     scorer.scores(i, v);
+    if (dual_->step(i) == 0) return begin(i, v, c);
     dual_->load(i, theta);
-    const double before = value(v, theta, gibbs_.marginals(theta, length, labels, mu), mu);
+    const double before = gibbs_.marginals(theta, length, labels, mu) + excess(v, theta, mu, ahead);
     double eta = dual_->step(i);
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
       for (std::size_t e = 0; e < size; ++e)
-        moved[e] = static_cast<float>(theta[e] + eta * (v[e] - theta[e]));  // as it will be kept
-      const double after = value(v, moved, gibbs_.marginals(moved, length, labels, mu_moved), mu_moved);
-      double along = 0;
-      for (std::size_t e = 0; e < size; ++e) {
-        mu_moved[e] -= mu[e];
-        along += (v[e] - theta[e]) * mu_moved[e];
-      }
+        moved[e] = static_cast<float>(theta[e] + eta * ahead[e]);  // as it will be kept
+      const double after = gibbs_.marginals(moved, length, labels, mu_moved) + excess(v, moved, mu_moved, rest);
+      kernels::difference(mu_moved, mu, mu_moved);
+      const double along = kernels::dot(ahead, mu_moved);
       ++result_.oracle_calls;
       const double bend = c * squared_step(i, mu_moved), gain = after - before - 0.5 * bend;
       const double best = along > 0 ? along * eta / (along * eta + bend) : 0;
@@ -155,16 +152,78 @@ class ChainGradient {
       }
       eta = std::clamp(best, 0.05 * eta, 0.5 * eta);
     }
-    dual_->step(i) = static_cast<float>(std::max(eta, 1e-6));
+    dual_->step(i) = static_cast<float>(std::max(eta, least_step));
   }
-  static constexpr int most_attempts = 4;
 
-  // H(mu) + v.mu  with mu the marginals of theta.
-  static double value(std::span<const double> v, std::span<const double> theta, double log_partition,
-                      std::span<const double> mu) {
-    double sum = log_partition;
-    for (std::size_t e = 0; e < v.size(); ++e) sum += (v[e] - theta[e]) * mu[e];
+  // The first visit, from mu = phi(y). Were a token alone, its best parameters would be its scores with the truth
+  // raised by  c |Phi(x_m)|^2 (1 - mu_truth) R/(R - 1):  a scalar equation, solved by bisection. Where the dual would
+  // be lower the truth is raised further; near enough to it the dual rises.
+  void begin(std::size_t i, std::span<const double> v, double c) {
+    Scorer& scorer = *problem_.scorer;
+    const std::size_t size = v.size(), length = scorer.length(i), labels = scorer.labels(), stride = scorer.stride();
+    const std::span<double> theta = std::span(theta_all_).first(size), mu = std::span(mu_all_).first(size);
+    const LabelView y = problem_.y(i);
+    const double pull = c * static_cast<double>(labels) / static_cast<double>(std::max<std::size_t>(labels, 2) - 1);
+    raised_.resize(length);
+    for (std::size_t m = 0; m < length; ++m) {
+      const double* row = v.data() + m * stride;
+      const auto truth = static_cast<std::size_t>(y[m]);
+      double others = 0;  // their mass over that of the truth
+      for (std::size_t k = 0; k < labels; ++k) others += k == truth ? 0 : std::exp(row[k] - row[truth]);
+      raised_[m] = raise(pull * (*gram_)(i, m, m), others);
+    }
+    for (int attempt = 0; attempt < first_attempts; ++attempt) {
+      for (std::size_t e = 0; e < size; ++e) theta[e] = static_cast<float>(v[e]);
+      for (std::size_t m = 0; m < length; ++m) {
+        double& parameter = theta[m * stride + static_cast<std::size_t>(y[m])];
+        parameter = static_cast<float>(parameter + raised_[m]);
+        raised_[m] = 2 * raised_[m] + 2;
+      }
+      const double after =
+          gibbs_.marginals(theta, length, labels, mu) + excess(v, theta, mu, std::span(ahead_all_).first(size));
+      const double before = take_truth(y, v, mu);
+      ++result_.oracle_calls;
+      if (!(after - before - 0.5 * c * squared_step(i, mu) > 0)) continue;
+      dual_->step(i) = static_cast<float>(first_step);
+      dual_->store(i, theta);
+      scorer.update(i, mu, -c);
+      return;
+    }
+  }
+  // The r with  r = pull (1 - mu),  1 - mu = others / (others + e^r).
+  static double raise(double pull, double others) {
+    if (!std::isfinite(others)) return pull;
+    double low = 0, high = pull;
+    for (int halving = 0; halving < 20; ++halving) {
+      const double r = 0.5 * (low + high);
+      (r < pull * others / (others + std::exp(r)) ? low : high) = r;
+    }
+    return high;
+  }
+  // mu -= phi(y); returns v . phi(y).
+  double take_truth(LabelView y, std::span<const double> v, std::span<double> mu) const {
+    const std::size_t stride = problem_.scorer->stride();
+    double sum = 0;
+    const auto take = [&](std::size_t part) {
+      mu[part] -= 1;
+      sum += v[part];
+    };
+    for (std::size_t m = 0; m < y.size(); ++m) {
+      take(m * stride + static_cast<std::size_t>(y[m]));
+      if (m > 0) take((y.size() + static_cast<std::size_t>(y[m - 1])) * stride + static_cast<std::size_t>(y[m]));
+    }
     return sum;
+  }
+
+  static constexpr int most_attempts = 4, first_attempts = 10;
+  static constexpr double first_step = 0.5, least_step = 0.02;
+
+  // (v - theta).mu, which with log Z(theta) is H(mu) + v.mu for the marginals mu of theta; the difference goes to
+  // `ahead`.
+  static double excess(std::span<const double> v, std::span<const double> theta, std::span<const double> mu,
+                       std::span<double> ahead) {
+    kernels::difference(v, theta, ahead);
+    return kernels::dot(ahead, mu);
   }
 
   // |Psi_i delta|^2
@@ -193,14 +252,12 @@ class ChainGradient {
           const std::size_t size = scorer.padded_parts(i), length = scorer.length(i), labels = scorer.labels(),
                             stride = scorer.stride();
           const std::span<double> theta = std::span(theta_all_).first(size), mu = std::span(mu_all_).first(size);
+          if (dual_->step(i) == 0) return;
           dual_->load(i, theta);
           entropy[i] = gibbs_.marginals(theta, length, labels, mu);
           entropy[i] -= kernels::dot(theta, mu);
           const double scale = problem_.weight[i] / problem_.lambda;
-          const LabelView y = problem_.y(i);
-          const auto label = [&](std::size_t m) { return static_cast<std::size_t>(y[m]); };
-          for (std::size_t m = 0; m < length; ++m) mu[m * stride + label(m)] -= 1;
-          for (std::size_t m = 1; m < length; ++m) mu[(length + label(m - 1)) * stride + label(m)] -= 1;
+          take_truth(problem_.y(i), theta, mu);
           for (std::size_t e = 0; e < length * stride; ++e) unary.data()[e] -= scale * mu[e];
           for (std::size_t e = 0; e < labels * stride; ++e) tail[e] -= scale * mu[length * stride + e];
           for (std::size_t k = 0; k < labels; ++k) {
@@ -263,7 +320,8 @@ class ChainGradient {
   Watch watch_;
   SolveResult result_;
   ChainGibbs gibbs_;
-  AlignedVector<double> v_all_, theta_all_, moved_all_, mu_all_, mu_moved_all_;
+  AlignedVector<double> v_all_, theta_all_, moved_all_, mu_all_, mu_moved_all_, ahead_all_, rest_all_;
+  std::vector<double> raised_;
   BestPoint<Scorer> best_;
   Rng rng_;
   double dual_value_ = 0;
@@ -276,6 +334,7 @@ void adopt_scores(const Problem<Scorer>& problem, GibbsDual& dual) {
   for (std::size_t i = 0; i < problem.examples(); ++i) {
     problem.scorer->scores(i, v);
     dual.store(i, v);
+    dual.step(i) = 1;
   }
 }
 
