@@ -75,9 +75,9 @@ void show_studies(Page& page, const std::vector<Study>& studies) {
     names += fmt::format("     {:>7}  {:<6}", shown(surrogate), "gap");
   page.heading(names);
   for (const Study& study : studies) show_study(page, study);
-  page.line("Why M3N stays behind: where no class has a probability above 1/2 (6 of 8 regions) its scores tie (to");
-  page.line("1% of the largest cost), so chance decides; on these grades it learns the median whatever the costs, and");
-  page.line("that is best for absolute costs only. M4N finds the best rule, as do CRF (by expected cost) and QS.");
+  page.line("Why M3N stays behind: where no class has a probability above 1/2 (6 of 8 regions) its scores tie");
+  page.line("(to 1% of the largest cost), so chance decides; on these grades it learns the median whatever the");
+  page.line("costs, best for absolute ones only. M4N finds the best rule, as do CRF (by expected cost) and QS.");
 }
 
 // The first flower of each class, then the first two others on which the surrogates disagree.
