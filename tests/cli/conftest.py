@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pathlib
+import signal
 import subprocess
 
 import numpy as np
@@ -12,6 +13,12 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("M4N_BIN", ROOT / "build" / "release" / "m4n")).resolve()
+
+# Children inherit what is ignored (under nohup, in the background of a script), and the tool respects it; the tests of
+# signals need the usual behaviour.
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 DONE, FAILED, WRONG_USAGE, NOT_CONVERGED, INTERRUPTED = 0, 1, 2, 3, 130
 
