@@ -104,7 +104,8 @@ TEST(Csv, RefusesColumnsThatAreNotThere) {
   options.id = "name";
   expect_says(refusal_of("a,label\n1,2\n", options), {"no column 'name'", "--id"});
   options.id = "label";
-  expect_says(refusal<UsageError>([&] { read_text("a,label\n1,2\n", options); }), {"two of target, weights, id and folds"});
+  expect_says(refusal<UsageError>([&] { read_text("a,label\n1,2\n", options); }),
+              {"two of target, weights, id and folds"});
 }
 
 TEST(Csv, RefusesBadRows) {
