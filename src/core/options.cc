@@ -118,7 +118,8 @@ std::vector<OptionRow> make_table() {
            lambda_range, &T::lambda));
   add(real("tol", "X", "1e-3", "stop when the relative duality gap (P - D) / |P| is at most X", fraction, &T::tol));
   add(whole("epochs", "N", "1000", "at most N passes over the data", 1, max_int, &T::epochs));
-  add(real("time-limit", "SECONDS", "none", "stop solving after that long, with the best weights so far; in cv the limit of each fit", positive,
+  add(real("time-limit", "SECONDS", "none",
+           "stop solving after that long, with the best weights so far; in cv the limit of each fit", positive,
            &T::time_limit));
   add(choice<SolverKind>(
       "solver", {SolverKind::automatic, SolverKind::prox, SolverKind::gbcfw, SolverKind::lbfgs}, "auto",
@@ -255,7 +256,8 @@ void validate_solver(const TrainOptions& o) {
         "--solver gbcfw");
   if (!gbcfw && o.average)
     throw UsageError(
-        "--average belongs to --solver gbcfw; the other solvers return the best weights they certified. Leave it out, or "
+        "--average belongs to --solver gbcfw; the other solvers return the best weights they certified. Leave it out, "
+        "or "
         "add --solver gbcfw");
 }
 

@@ -23,12 +23,18 @@ inline bool is_weight(double value) { return value >= smallest_weight && value <
 
 // What each column of a CSV file is for.
 struct CsvColumns {
-  enum Role : std::ptrdiff_t { target = -1, weight = -2, id = -3, fold = -4, ignored = -5 };  // >= 0: the feature's place
-  std::vector<std::string> names;                                                  // as in the header
-  std::vector<std::ptrdiff_t> role;                                                // one a column of the file
-  std::vector<std::string> feature_names;                                          // by place
-  std::vector<std::string> left_out;                                               // they would give the label away
-  std::ptrdiff_t target_column = -1;                                               // -1: none
+  enum Role : std::ptrdiff_t {
+    target = -1,
+    weight = -2,
+    id = -3,
+    fold = -4,
+    ignored = -5
+  };                                       // >= 0: the feature's place
+  std::vector<std::string> names;          // as in the header
+  std::vector<std::ptrdiff_t> role;        // one a column of the file
+  std::vector<std::string> feature_names;  // by place
+  std::vector<std::string> left_out;       // they would give the label away
+  std::ptrdiff_t target_column = -1;       // -1: none
 };
 CsvColumns assign_columns(std::vector<std::string> header, const std::string& file, std::size_t line,
                           const ReadOptions& options, bool target_required, const Model* expected);

@@ -1,8 +1,9 @@
 // M4N as the paper trains it: argmax is K iterations of mirror prox, warm-started for every example with the pair it
 // returned last time, or from the uniform distributions. The steps are multiplicative, so a label whose probability has
 // gone would take long to come back: a warm start keeps a hundredth of the uniform distribution. (Without it the error
-// of the oracle was two to seven times larger after 100 passes, and larger than from cold starts for K >= 30.) What is reported stays exact: -Omega and Omega* come from the
-// exact surrogate, since the value of an approximate maximiser is only a lower bound and no certificate.
+// of the oracle was two to seven times larger after 100 passes, and larger than from cold starts for K >= 30.) What is
+// reported stays exact: -Omega and Omega* come from the exact surrogate, since the value of an approximate maximiser is
+// only a lower bound and no certificate.
 #pragma once
 #include "oracle/mirror_prox.h"
 #include "surrogate/maxmin.h"
