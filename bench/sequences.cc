@@ -52,18 +52,19 @@ Measured measure(const Sentences& set, double lambda, const TrainOptions& option
     Context context;
     context.threads = 1;
     const double start = cpu_seconds();
-    const std::vector<ChainSolution> found = solve_chains({.x = set.x.view(),
-                                                           .tokens = &set.tokens,
-                                                           .bias = true,
-                                                           .label = set.label,
-                                                           .weight = set.share,
-                                                           .cost = &cost,
-                                                           .lambdas = {&lambda, 1},
-                                                           .options = &options,
-                                                           .iterations_per_position = true,
-                                                           .context = &context});
+    SolveResult found;
+    solve_chains({.x = set.x.view(),
+                  .tokens = &set.tokens,
+                  .bias = true,
+                  .label = set.label,
+                  .weight = set.share,
+                  .cost = &cost,
+                  .lambdas = {&lambda, 1},
+                  .options = &options,
+                  .context = &context},
+                 [&](const ChainSolution& solution) { found = solution.result; });
     const double seconds = cpu_seconds() - start;
-    if (repeat == 0 || seconds < best.seconds) best = {seconds, found.front().result};
+    if (repeat == 0 || seconds < best.seconds) best = {seconds, found};
   }
   return best;
 }
@@ -106,6 +107,7 @@ void ocr_rows(const Settings& settings, Json& rows) {
   options.solver = SolverKind::gbcfw;
   options.oracle = OracleKind::spmp;
   options.oracle_iterations = 10;
+  options.iterations_per_part = true;
   options.tol = 1e-1;
   options.time_limit = settings.quick ? 1 : 300;
   rows.push_back(

@@ -194,10 +194,8 @@ int report(const CvArguments& arguments, const CvOptions& options, const CvResul
 int run(const CvArguments& arguments) {
   check(arguments);
   CvOptions options = arguments.options;
-  RawTable table = read_labelled(arguments.data, options.train, arguments.quiet);
-  if (!table.folds.empty()) options.plan.fold_of = fold_numbers(table.folds);
-  const std::vector<double> raw = options.train.bins > 0 ? raw_targets(table) : std::vector<double>{};
-  Dataset data = label_for_training(std::move(table), *options.train.task, options.train.bins, options.train.binning);
+  auto [data, raw, folds] = read_training(arguments.data, options.train, arguments.quiet);
+  if (!folds.empty()) options.plan.fold_of = fold_numbers(folds);
   // Now rather than after all splits are done.
   if (!arguments.model.empty()) require_memory_for_pairs(options.train.features, data.examples());
   options.candidates = candidates_of(arguments, data);
@@ -233,7 +231,8 @@ Action declare(CLI::App& app) {
   auto arguments = std::make_shared<CvArguments>();
   CvOptions& options = arguments->options;
   set_lambdas(options, "2^0:2^-16");
-  add_argument(app, "DATA", "CSV or LIBSVM file, plain or gzip", arguments->data);
+  add_argument(app, "DATA", "CSV, LIBSVM, CoNLL, CRFsuite or OCR letters file, plain or gzip; - is standard input",
+               arguments->data);
   add_text_option(app, "surrogates", "LIST|auto", "the --surrogate",
                   "compare several of m4n, smoothed (m4n with --smoothing, 4 unless given), m3n, crf, qs; auto: m4n "
                   "(for asymmetric costs with both decoders), smoothed, m3n, crf",

@@ -38,7 +38,8 @@ double error_rate(const std::vector<std::int32_t>& truth, const std::vector<std:
 
 IrisResult run_iris(const Context& context) {
   Input input = Input::memory(iris_csv, "iris");
-  RawTable table = read_table(input, {}, true, nullptr);
+  LineReader lines(input);
+  RawTable table = read_table(lines, {}, true, nullptr);
   const Dataset flowers = label_for_training(std::move(table), Task::multiclass);
   const auto is_held_out = [](std::size_t i) { return i % 3 == 2; };
   const Dataset train = selected(flowers, [&](std::size_t i) { return !is_held_out(i); });

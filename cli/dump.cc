@@ -11,6 +11,7 @@
 #include "csv_out.h"
 #include "m4n/model.h"
 #include "messages.h"
+#include "transform/sequence_input.h"
 
 namespace m4n::cli {
 namespace {
@@ -20,37 +21,63 @@ struct DumpArguments {
   bool json = false;
 };
 
-// Weights that are not zero, as indices into model.weights; ties stay in the model's order.
-std::vector<std::size_t> by_size(const Model& model) {
-  std::vector<std::size_t> order;
-  for (std::size_t e = 0; e < model.weights.size(); ++e)
-    if (model.weights[e] != 0) order.push_back(e);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::abs(model.weights[a]) > std::abs(model.weights[b]);
-  });
-  return order;
+struct Weight {
+  std::size_t feature, label;  // features are numbered; behind the last one come the bias and what chains have
+  double value;
+};
+
+// Those that are not zero, the largest first; ties stay in the model's order.
+std::vector<Weight> by_size(const Model& model) {
+  std::vector<Weight> out;
+  const std::size_t k = model.k();
+  std::size_t first = 0;
+  const auto add = [&](const auto& rows) {
+    for (std::size_t e = 0; e < rows.size(); ++e)
+      if (rows[e] != 0) out.push_back({first + e / k, e % k, static_cast<double>(rows[e])});
+    first += rows.size() / k;
+  };
+  if (model.task == Task::sequence) {
+    std::visit(add, model.chain.features);
+    first = model.d;
+    add(model.chain.bias);
+    first = model.d + 1;
+    add(model.chain.transitions);
+    add(model.chain.start);
+    add(model.chain.end);
+  } else {
+    add(model.weights);
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const Weight& a, const Weight& b) { return std::abs(a.value) > std::abs(b.value); });
+  return out;
 }
 
-std::string feature_name(const Model& model, std::size_t feature) {
+// The names of what lies behind the features of a chain.
+std::string chain_name(const Model& model, std::size_t place) {
+  if (place < model.k()) return fmt::format("(after {})", model.classes[place]);
+  return place == model.k() ? "(start)" : "(end)";
+}
+
+std::string name_of(const Model& model, std::size_t feature) {
   if (feature == model.width()) return "(bias)";
+  if (feature > model.width()) return chain_name(model, feature - model.width() - 1);
+  if (model.input) return feature_name(*model.input, feature);
   if (model.map.kind != FeatureKind::linear) return fmt::format("({} {})", to_string(model.map.kind), feature + 1);
   return model.feature_names.empty() ? std::to_string(feature + 1) : model.feature_names[feature];
 }
 
 std::string as_csv(const Model& model) {
   std::string out = "feature,class,weight\n";
-  for (const std::size_t e : by_size(model))
-    fmt::format_to(std::back_inserter(out), "{},{},{}\n", csv_cell(feature_name(model, e / model.k())),
-                   csv_cell(model.classes[e % model.k()]), model.weights[e]);
+  for (const Weight& w : by_size(model))
+    fmt::format_to(std::back_inserter(out), "{},{},{}\n", csv_cell(name_of(model, w.feature)),
+                   csv_cell(model.classes[w.label]), w.value);
   return out;
 }
 
 std::string as_json(const Model& model) {
   nlohmann::ordered_json weights = nlohmann::ordered_json::array();
-  for (const std::size_t e : by_size(model))
-    weights.push_back({{"feature", feature_name(model, e / model.k())},
-                       {"class", model.classes[e % model.k()]},
-                       {"weight", model.weights[e]}});
+  for (const Weight& w : by_size(model))
+    weights.push_back({{"feature", name_of(model, w.feature)}, {"class", model.classes[w.label]}, {"weight", w.value}});
   const nlohmann::ordered_json dump{{"d", model.d},
                                     {"k", model.k()},
                                     {"bias", model.bias},
@@ -82,7 +109,9 @@ Command dump_command() {
   return {
       "dump", "MODEL", "print the weights as text, the largest first",
       "A CSV feature,class,weight, sorted by the absolute value; weights that are zero are left out, and (bias) is the "
-      "constant feature. The weights are those of the model, which apply AFTER its transforms: where it standardises, "
+      "constant feature. On sequences (after L) is a transition from the label L to the class, and (start) and (end) "
+      "are for the first and the last token. The weights are those of the model, which apply AFTER its transforms: "
+      "where it standardises, "
       "to "
       "(x - mean) * inverse_scale.\n",
       declare};

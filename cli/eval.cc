@@ -33,8 +33,29 @@ void warn_of_unseen(const std::vector<std::string>& unseen, const EvalArguments&
                    shown_list(unseen, 10)));
 }
 
+int report(const Evaluation& evaluation, const Model& model, const std::optional<Bootstrap>& intervals, bool json) {
+  const Bootstrap* shown = intervals ? &*intervals : nullptr;
+  print(json ? eval_json(evaluation, model.classes, shown) + "\n" : eval_text(evaluation, model, shown));
+  return done;
+}
+
+int run_sequences(const EvalArguments& arguments, const Model& model) {
+  require_sequence_options(model, arguments.options, arguments.model);
+  const LabelledSequences sequences = read_model_sequences(arguments.data, model, true);
+  const std::vector<std::string> unseen(sequences.names.begin() + static_cast<std::ptrdiff_t>(model.k()),
+                                        sequences.names.end());
+  warn_of_unseen(unseen, arguments);
+  const std::vector<std::int32_t> predicted =
+      model.predict(view(sequences.data.x), sequences.data.feature_rows, arguments.context);
+  std::optional<Bootstrap> intervals;
+  if (arguments.replicates > 0)
+    intervals = bootstrap(model, sequences, predicted, arguments.replicates, arguments.options.seed, arguments.context);
+  return report(evaluate(model, sequences, predicted), model, intervals, arguments.json);
+}
+
 int run(const EvalArguments& arguments) {
   const Model model = Model::load(arguments.model);
+  if (model.task == Task::sequence) return run_sequences(arguments, model);
   RawTable table = read_table(arguments.data, arguments.options.read, true, &model);
   const std::vector<std::int32_t> predicted =
       model.decode_scores(finite_scores(model, table, arguments.context), arguments.context);
@@ -46,15 +67,14 @@ int run(const EvalArguments& arguments) {
   if (arguments.replicates > 0)
     intervals = bootstrap(model, data.label, predicted, data.weight, arguments.replicates, arguments.options.seed,
                           arguments.context);
-  const Bootstrap* shown = intervals ? &*intervals : nullptr;
-  print(arguments.json ? eval_json(evaluation, model.classes, shown) + "\n" : eval_text(evaluation, model, shown));
-  return done;
+  return report(evaluation, model, intervals, arguments.json);
 }
 
 Action declare(CLI::App& app) {
   auto arguments = std::make_shared<EvalArguments>();
   add_argument(app, "MODEL", "a model saved by train", arguments->model);
-  add_argument(app, "DATA", "CSV or LIBSVM file with labels, plain or gzip", arguments->data);
+  add_argument(app, "DATA", "labelled data of the kind the model was trained on, plain or gzip; - is standard input",
+               arguments->data);
   app.add_flag("--json", arguments->json,
                "print one JSON object: n, unseen, loss, metrics, classes, and bootstrap if any");
   CLI::Option* replicates = add_text_option(

@@ -1,16 +1,23 @@
-// What commands that learn from a file have in common.
+// What train and cv have in common: data in, in whatever form, and what is said about them.
 #pragma once
 #include <string>
+#include <vector>
 
+#include "m4n/dataset.h"
 #include "m4n/options.h"
-#include "m4n/read.h"
 
 namespace m4n::cli {
 
-// Throws Error unless the files that options name (costs, class weights) can be read.
+// Throws Error unless the files that options name can be read.
 void require_option_files(const TrainOptions& options);
 
-// Reads a labelled file; fills in options.task where it is to be guessed, and says so, and what was left out.
-RawTable read_labelled(const std::string& path, TrainOptions& options, bool quiet);
+struct TrainingData {
+  Dataset data;
+  std::vector<double> raw_target;  // where grades are cut from it (--bins)
+  std::vector<std::string> folds;  // one an example, where they were asked for
+};
+
+// Reads and labels the data. A task that is not given is guessed, said and set.
+TrainingData read_training(const std::string& path, TrainOptions& options, bool quiet);
 
 }  // namespace m4n::cli

@@ -6,22 +6,27 @@
 #include <nlohmann/json.hpp>
 
 #include "arguments.h"
+#include "core/option_values.h"
 #include "csv_out.h"
 #include "files.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
 #include "messages.h"
 #include "model/atomic_file.h"
+#include "predict_sequences.h"
 #include "scoring.h"
 
 namespace m4n::cli {
 namespace {
 
+constexpr std::uint64_t most_best = 1000;
+
 struct PredictArguments {
   TrainOptions options;  // only how files are read
   Context context;
-  std::string model, data, out;
+  std::string model, data = "-", out;
   bool scores = false, marginals = false, json = false;
+  std::size_t k_best = 0;
 };
 
 std::string header(const Model& model, const PredictArguments& arguments) {
@@ -88,6 +93,17 @@ std::string as_json(const Predictions& found, const Model& model, const PredictA
   return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+int run_sequences(const Model& model, const PredictArguments& arguments) {
+  require_sequence_options(model, arguments.options, arguments.model);
+  if (arguments.scores)
+    throw UsageError(
+        "--scores: the labels of a sequence are scored together. Use --k-best N (with --json for the scores), or "
+        "--marginals with a crf");
+  predict_sequences(
+      model, {arguments.data, arguments.out, arguments.marginals, arguments.json, arguments.k_best, arguments.context});
+  return done;
+}
+
 int run(const PredictArguments& arguments) {
   if (!arguments.out.empty()) {
     require_distinct(arguments.out, "--out", {arguments.model, arguments.data});
@@ -99,6 +115,12 @@ int run(const PredictArguments& arguments) {
         fmt::format("--marginals: {} was trained with --surrogate {}, which defines no class probabilities; "
                     "train with --surrogate crf, or use --scores",
                     arguments.model, to_string(model.surrogate)));
+  if (model.task == Task::sequence) return run_sequences(model, arguments);
+  if (arguments.k_best > 0)
+    throw UsageError(
+        fmt::format("--k-best ranks labellings of sequences, and {} is a model of single labels; --scores "
+                    "ranks those",
+                    arguments.model));
   const Predictions found = predictions(model, arguments);
   const std::string text = arguments.json ? as_json(found, model, arguments) : as_csv(found, model, arguments);
   if (arguments.out.empty())
@@ -111,13 +133,22 @@ int run(const PredictArguments& arguments) {
 Action declare(CLI::App& app) {
   auto arguments = std::make_shared<PredictArguments>();
   add_argument(app, "MODEL", "a model saved by train", arguments->model);
-  add_argument(app, "DATA", "CSV or LIBSVM file, plain or gzip; a label column may be absent and is ignored",
-               arguments->data);
+  add_argument(app, "DATA",
+               "data of the kind the model was trained on, plain or gzip; labels may be absent and are ignored; - or "
+               "nothing: standard input",
+               arguments->data)
+      ->required(false);
   app.add_flag("--scores", arguments->scores, "add columns score_<class>: the raw scores, whatever the decoder");
-  app.add_flag("--marginals", arguments->marginals, "add columns p_<class>: the class probabilities (crf only)");
+  app.add_flag(
+      "--marginals", arguments->marginals,
+      "add columns p_<class>: the class probabilities (crf only); on text <label>:<probability> for every label");
   app.add_flag("--json", arguments->json,
                "one JSON object instead of the CSV: n, label, and id, classes, scores, marginals where asked for; "
-               "scores and marginals are lists of rows");
+               "scores and marginals are lists of rows; on sequences lists of lists, and k_best with scores");
+  add_text_option(
+      app, "k-best", "N", "off",
+      "sequences: a column for each of the N labellings of largest score, the best first, N up to 1000",
+      [arguments](const std::string& text) { arguments->k_best = parse_whole("k-best", text, 1, most_best); });
   add_file_option(app, "out", "FILE", "write there (the whole file or nothing) instead of to standard output",
                   arguments->out);
   add_train_options(app, arguments->options, {"target", "id", "weights", "format"});
@@ -129,11 +160,16 @@ Action declare(CLI::App& app) {
 
 Command predict_command() {
   return {
-      "predict", "MODEL DATA [--scores] [--marginals] [--json] [--out FILE]", "predict with a trained model",
+      "predict", "MODEL [DATA] [--scores] [--marginals] [--k-best N] [--json] [--out FILE]",
+      "predict with a trained model",
       "Prints a CSV with the header label, one line an example, in the order of the data. With --id COLUMN that column "
       "comes first. CSV columns are matched with the model's by name; those that were label, weights or id in training "
       "may be "
-      "there and are left alone.\n",
+      "there and are left alone.\n"
+      "\nSequences: CoNLL columns come out as they went in, with the label as one more column (separated as the line "
+      "is); CRFsuite's attributes give a label a line; both keep blank lines, and are answered as they arrive, in "
+      "memory "
+      "that does not grow. Letters of words give a CSV with the header label.\n",
       declare};
 }
 

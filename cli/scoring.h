@@ -10,4 +10,7 @@ namespace m4n::cli {
 // from them.
 std::vector<double> finite_scores(const Model& model, const RawTable& table, const Context& context);
 
+// Options about columns mean nothing to a model of sequences, and its format is that of its training.
+void require_sequence_options(const Model& model, const TrainOptions& options, const std::string& name);
+
 }  // namespace m4n::cli

@@ -10,7 +10,6 @@
 #include "files.h"
 #include "learning.h"
 #include "m4n/fit.h"
-#include "m4n/read.h"
 #include "messages.h"
 #include "progress.h"
 #include "report/json_report.h"
@@ -74,8 +73,7 @@ void note_empty_grades(const Dataset& data, bool quiet) {
 
 FitResult learn(const TrainArguments& arguments) {
   TrainOptions options = arguments.options;
-  RawTable table = read_labelled(arguments.data, options, arguments.quiet);
-  Dataset data = label_for_training(std::move(table), *options.task, options.bins, options.binning);
+  Dataset data = read_training(arguments.data, options, arguments.quiet).data;
   if (*options.task == Task::ordinal && data.bins.cuts.empty()) note_ranks(data.class_names, arguments.quiet);
   if (!data.bins.cuts.empty()) note_empty_grades(data, arguments.quiet);
 
@@ -122,7 +120,8 @@ int run(const TrainArguments& arguments) {
 
 Action declare(CLI::App& app) {
   auto arguments = std::make_shared<TrainArguments>();
-  add_argument(app, "DATA", "CSV or LIBSVM file, plain or gzip", arguments->data);
+  add_argument(app, "DATA", "CSV, LIBSVM, CoNLL, CRFsuite or OCR letters file, plain or gzip; - is standard input",
+               arguments->data);
   add_file_option(app, "model", "OUT.m4n", "where the model is saved; without it nothing is saved", arguments->model);
   add_train_options(app, arguments->options);
   add_threads_option(app, arguments->context);

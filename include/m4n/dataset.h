@@ -6,6 +6,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <variant>
@@ -13,7 +14,7 @@
 
 namespace m4n {
 
-enum class Task { multiclass, ordinal };
+enum class Task { multiclass, ordinal, sequence };
 
 // Row-major n x d. The view may be strided (a slice of a larger array).
 struct DenseView {
@@ -23,6 +24,7 @@ struct DenseView {
 };
 
 // CSR: row i holds the pairs (column[e], value[e]), row_start[i] <= e < row_start[i+1], columns strictly increasing.
+// No values at all: every one is 1, as with the attributes of texts.
 struct SparseRow {
   std::span<const std::uint32_t> column;
   std::span<const double> value;
@@ -34,7 +36,7 @@ struct SparseView {
   std::size_t rows = 0, cols = 0;
   SparseRow row(std::size_t i) const {
     const std::size_t first = row_start[i], count = row_start[i + 1] - first;
-    return {column.subspan(first, count), value.subspan(first, count)};
+    return {column.subspan(first, count), value.empty() ? value : value.subspan(first, count)};
   }
 };
 using FeaturesView = std::variant<DenseView, SparseView>;
@@ -94,14 +96,18 @@ std::int32_t grade_of(double target, const OrdinalBins& bins);
 // A label that is not known: the file has none, or the model has never seen it.
 inline constexpr std::int32_t unknown_label = -1;
 
+// How a file of sequences became rows of features (transform/sequence_input.h); models keep it.
+struct SequenceInput;
+
 struct Dataset {
   Features x;
   std::vector<std::string> feature_names;  // empty: the file names none; they count as 1, 2, ...
   std::vector<std::int32_t> label;         // indices into class_names, or unknown_label
   std::vector<std::string> class_names;
-  OrdinalBins bins;             // the labels are grades cut from a raw target
-  std::vector<double> weight;   // of each example; empty: all equal
-  Groups feature_rows, labels;  // which rows and labels an example owns
+  OrdinalBins bins;                            // the labels are grades cut from a raw target
+  std::vector<double> weight;                  // of each example; empty: all equal
+  Groups feature_rows, labels;                 // which rows and labels an example owns
+  std::shared_ptr<const SequenceInput> input;  // of sequences read from a file; null: the rows came as they are
   std::size_t examples() const { return labels.count(); }
 };
 

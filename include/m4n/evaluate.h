@@ -8,21 +8,40 @@
 
 #include "m4n/context.h"
 #include "m4n/model.h"
+#include "m4n/read.h"
 
 namespace m4n {
 
+// Of a kind of thing, a label or a type of chunk: how many there are, how many were predicted, how many of these
+// rightly.
+struct FoundCounts {
+  std::uint64_t actual = 0, predicted = 0, found = 0;
+  double precision() const;
+  double recall() const;
+  double f1() const;
+};
+
 struct Evaluation {
-  std::size_t n = 0;                                    // rows, whatever their weights
+  std::size_t n = 0;                                    // rows (sequences), whatever their weights
   double loss = 0;                                      // mean cost; an unseen label counts as the largest cost
   std::vector<std::pair<std::string, double>> metrics;  // name, value: error, balanced_accuracy, macro_f1, ...
   std::vector<std::uint64_t> confusion;                 // k x k, [true * k + predicted]; unseen labels are not in it
-  std::size_t unseen = 0;                               // rows with labels the model has never seen
+  std::size_t unseen = 0;                               // rows (tokens) with labels the model has never seen
+  // Of sequences only.
+  std::size_t tokens = 0;
+  std::vector<std::pair<std::string, FoundCounts>> labels{};  // by label
+  std::vector<std::pair<std::string, FoundCounts>> chunks{};  // by type, where the labels are tags of chunks
 };
 
 // truth may hold unknown_label (unseen in training): always an error, never in the confusion matrix.
 // weight: empty, or one a row; every mean is then weighted. n, unseen and the confusion matrix count rows.
 Evaluation evaluate(const Model& model, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                     std::span<const double> weight = {});
+
+// Sequences: the loss is the mean over sequences of the mean cost of their tokens; the metrics are token_accuracy,
+// sequence_accuracy and, where the labels are tags of chunks, chunk_precision, chunk_recall and chunk_f1 as conlleval
+// counts. Every label of `sequences` must be known to the file.
+Evaluation evaluate(const Model& model, const LabelledSequences& sequences, std::span<const std::int32_t> predicted);
 
 // How far a value would move with other examples of the same kind: between the percentiles 2.5 and 97.5 of its values
 // on resamples, with their standard deviation.
@@ -42,5 +61,9 @@ struct Bootstrap {
 Bootstrap bootstrap(const Model& model, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                     std::span<const double> weight, std::uint64_t replicates, std::uint64_t seed,
                     const Context& context = {});
+
+// The same over resamples of sequences.
+Bootstrap bootstrap(const Model& model, const LabelledSequences& sequences, std::span<const std::int32_t> predicted,
+                    std::uint64_t replicates, std::uint64_t seed, const Context& context = {});
 
 }  // namespace m4n

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
+#include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "m4n/context.h"
@@ -37,12 +39,21 @@ struct FeatureMap {
   std::vector<double> phase;
 };
 
+// The weights of a chain of labels: the score of a labelling adds, for every token, what its features and the bias give
+// its label; for every two neighbours, a transition; and a start and an end. Features are float where the solver kept
+// them so, as it does with large vocabularies.
+struct ChainWeights {
+  std::variant<std::vector<double>, std::vector<float>> features;  // d x k
+  std::vector<double> bias;                                        // k, or none
+  std::vector<double> transitions, start, end;                     // k x k ([from * k + to]), k, k
+};
+
 struct Model {
   Task task = Task::multiclass;
   SurrogateKind surrogate = SurrogateKind::m4n;
   Decoder decode = Decoder::argmax;
   double smoothing = 0;      // in units of the mean off-diagonal cost, as asked for
-  std::string loss_name;     // zero-one, absolute, squared or matrix
+  std::string loss_name;     // zero-one, absolute, squared, hamming (sequences) or matrix
   std::vector<double> cost;  // k x k, cost[true * k + predicted]
   std::vector<std::string> classes;
   OrdinalBins bins;  // no cuts: the labels came as they are
@@ -54,10 +65,12 @@ struct Model {
   Standardizer standardizer;
   FeatureMap map;
   bool bias = true;
-  std::vector<double> weights;  // (width() + bias) x k, feature-major; the last row is the bias
-  std::string solver;           // that found the weights
+  std::vector<double> weights;  // (width() + bias) x k, feature-major; the last row is the bias. None for sequences
+  ChainWeights chain;           // of sequences
+  std::shared_ptr<const SequenceInput> input;  // how files of sequences are read; null: the rows come as they are
+  std::string solver;                          // that found the weights
   double lambda = 0, tol = 0;
-  std::size_t n = 0;
+  std::size_t n = 0, tokens = 0;  // examples; labels in all, where they differ
   int epochs = 0;
   std::uint64_t oracle_calls = 0, seed = 0;
   double train_loss = 0, norm_squared = 0;
@@ -68,11 +81,13 @@ struct Model {
   // How many features the weights apply to.
   std::size_t width() const { return map.kind == FeatureKind::linear ? d : map.points.rows; }
 
-  // Scores v(x), n x k. Refuses features whose number does not fit.
+  // Of classes and grades: scores v(x), n x k. Refuses features whose number does not fit.
   std::vector<double> scores(const FeaturesView& x, const Context& context = {}) const;
   // The decoder applied to every row of scores.
   std::vector<std::int32_t> decode_scores(std::span<const double> scores, const Context& context = {}) const;
   std::vector<std::int32_t> predict(const FeaturesView& x, const Context& context = {}) const;
+  // Sequences: one label a row of x; `sequences` says which rows belong together.
+  std::vector<std::int32_t> predict(const FeaturesView& x, const Groups& sequences, const Context& context = {}) const;
   // Class probabilities, n x k; only where the surrogate defines them (crf), UsageError otherwise.
   std::vector<double> marginals(std::span<const double> scores) const;
 

@@ -12,15 +12,16 @@
 namespace m4n {
 
 enum class SurrogateKind { m4n, m3n, crf, qs };
-enum class SolverKind { automatic, prox, gbcfw, lbfgs };
+enum class SolverKind { automatic, prox, atoms, gbcfw, lbfgs };
 enum class OracleKind { exact, spmp };
-enum class Decoder { automatic, argmax, adversary, expected };
+enum class Decoder { automatic, argmax, adversary, expected, viterbi };
 enum class StepRule { automatic, paper, line_search };
-enum class Format { automatic, csv, libsvm };
+enum class Format { automatic, csv, libsvm, conll, crfsuite, ocr };
 enum class FeatureKind { linear, rbf, laplacian, poly, rbf_centers, nystrom, fourier };
 enum class Landmarks { kmeans, uniform };
 
 inline constexpr double smallest_lambda = 1e-30, largest_lambda = 1e30;
+inline constexpr double least_smoothing = 1e-6, most_smoothing = 1e6;  // or 0
 
 // How a file is read. Which of its columns mean what.
 struct ReadOptions {
@@ -36,15 +37,16 @@ struct TrainOptions {
   SurrogateKind surrogate = SurrogateKind::m4n;
   double smoothing = 0;  // in units of the mean off-diagonal cost
   Decoder decode = Decoder::automatic;
-  std::string loss;              // empty: zero-one, or absolute for ordinal; else a name or a CSV file
-  std::vector<double> cost;      // instead of `loss`: cost[true * k + predicted]; empty: `loss` decides
-  std::optional<double> lambda;  // nullopt: 1/n
+  std::string loss;          // empty: zero-one, absolute for ordinal, hamming for sequences; else a name or a CSV file
+  std::vector<double> cost;  // instead of `loss`: cost[true * k + predicted]; empty: `loss` decides
+  std::optional<double> lambda;  // nullopt: 1/n; for m4n and m3n on sequences their mean length / n
   double tol = 1e-3;             // relative duality gap
   int epochs = 1000;
   std::optional<double> time_limit;  // seconds
   SolverKind solver = SolverKind::automatic;
   OracleKind oracle = OracleKind::exact;
   int oracle_iterations = 20;
+  bool iterations_per_part = false;  // that many times the length of the sequence
   bool warm_start = true;
   std::optional<bool> average;          // nullopt: yes for the paper's step, no otherwise
   StepRule step = StepRule::automatic;  // paper for gbcfw with spmp, line-search otherwise
@@ -56,8 +58,12 @@ struct TrainOptions {
   int degree = 3;                           // of the polynomial kernel
   int components = 0;                       // centres, landmarks or frequencies; 0: 200 centres, else 500
   Landmarks landmarks = Landmarks::kmeans;  // how Nystrom landmarks are chosen
-  std::optional<bool> standardize;          // nullopt: yes for dense features, no for sparse ones
+  std::optional<bool> standardize;          // nullopt: yes for dense features, no for sparse ones and sequences
   bool bias = true;
+  std::string text_template;    // of CoNLL columns: chunking, ner, pos or a file
+  std::uint64_t min_count = 1;  // tokens that must have an attribute for it to be kept
+  int hash_bits = 0;            // > 0: attributes are hashed to 2^bits columns
+  std::string pixel_products;   // HxW: add the products of neighbouring pixels
   bool require_converged = false;
   std::uint64_t seed = 0;
   ReadOptions read;

@@ -49,6 +49,23 @@ Dataset label_for_model(RawTable table, const Model& model, std::vector<std::str
 // ordinal if the target is a raw number column (`target`) or bins are asked for, multiclass otherwise.
 Task guess_task(const RawTable& table, int bins);
 
+// Sequences for training. CoNLL columns become attributes by options.text_template, the last column being the label;
+// CRFsuite's files hold their attributes ready; letters of words have pixels. Found by content unless options say.
+struct TrainingSequences {
+  Dataset data;
+  std::vector<std::string> folds;  // one a sequence, where the format has them (ocr)
+};
+TrainingSequences read_training_sequences(const std::string& path, const TrainOptions& options);
+
+// Sequences for a trained model. data.label holds unknown_label where the model has never seen the label; `truth` still
+// tells such labels apart.
+struct LabelledSequences {
+  Dataset data;
+  std::vector<std::string> names;   // the classes, then those the model has never seen, in order of appearance
+  std::vector<std::int32_t> truth;  // indices into names, or unknown_label where the file does not say (`_`, no column)
+};
+LabelledSequences read_model_sequences(const std::string& path, const Model& model, bool labels_required);
+
 // One weight a class from `balanced` (n / (k n_c)) or a CSV file with rows class,weight.
 std::vector<double> read_class_weights(const std::string& spec, const Dataset& data);
 

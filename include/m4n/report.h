@@ -17,7 +17,7 @@ struct Certificate {
 
 struct TrainReport {
   std::string task, surrogate, loss, features, solver, decode;
-  std::size_t n = 0, d = 0, k = 0;
+  std::size_t n = 0, tokens = 0, d = 0, k = 0;  // tokens: labels in all, where they differ from n
   double lambda = 0, smoothing = 0;
   int epochs = 0;
   std::uint64_t oracle_calls = 0, seed = 0;

@@ -8,23 +8,27 @@
 namespace m4n {
 namespace {
 
-constexpr EnumName<Task> task_names[] = {{Task::multiclass, "multiclass"}, {Task::ordinal, "ordinal"}};
+constexpr EnumName<Task> task_names[] = {
+    {Task::multiclass, "multiclass"}, {Task::ordinal, "ordinal"}, {Task::sequence, "sequence"}};
 constexpr EnumName<SurrogateKind> surrogate_names[] = {
     {SurrogateKind::m4n, "m4n"}, {SurrogateKind::m3n, "m3n"}, {SurrogateKind::crf, "crf"}, {SurrogateKind::qs, "qs"}};
 constexpr EnumName<SolverKind> solver_names[] = {{SolverKind::automatic, "auto"},
                                                  {SolverKind::prox, "prox"},
+                                                 {SolverKind::atoms, "atoms"},
                                                  {SolverKind::gbcfw, "gbcfw"},
                                                  {SolverKind::lbfgs, "lbfgs"}};
 constexpr EnumName<OracleKind> oracle_names[] = {{OracleKind::exact, "exact"}, {OracleKind::spmp, "spmp"}};
 constexpr EnumName<Decoder> decoder_names[] = {{Decoder::automatic, "auto"},
                                                {Decoder::argmax, "argmax"},
                                                {Decoder::adversary, "adversary"},
-                                               {Decoder::expected, "expected"}};
+                                               {Decoder::expected, "expected"},
+                                               {Decoder::viterbi, "viterbi"}};
 constexpr EnumName<StepRule> step_names[] = {
     {StepRule::automatic, "auto"}, {StepRule::paper, "paper"}, {StepRule::line_search, "line-search"}};
 constexpr EnumName<Binning> binning_names[] = {{Binning::quantile, "quantile"}, {Binning::width, "width"}};
-constexpr EnumName<Format> format_names[] = {
-    {Format::automatic, "auto"}, {Format::csv, "csv"}, {Format::libsvm, "libsvm"}};
+constexpr EnumName<Format> format_names[] = {{Format::automatic, "auto"},    {Format::csv, "csv"},
+                                             {Format::libsvm, "libsvm"},     {Format::conll, "conll"},
+                                             {Format::crfsuite, "crfsuite"}, {Format::ocr, "ocr"}};
 
 constexpr EnumName<FeatureKind> feature_names[] = {
     {FeatureKind::linear, "linear"},           {FeatureKind::rbf, "rbf"},

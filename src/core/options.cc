@@ -1,4 +1,4 @@
-// The table of training options and the rules about which of them go together. A row is all there is to say about an
+// The table of training options; which of them go together is in option_rules.cc. A row is all there is to say about an
 // option: the command line, its help, the documentation and the Python signatures read it from here.
 #include "m4n/options.h"
 
@@ -8,15 +8,16 @@
 #include <limits>
 #include <utility>
 
+#include "core/enum_names.h"
 #include "core/option_values.h"
 
 namespace m4n {
 namespace {
 
+constexpr std::uint64_t most_iterations = 1'000'000'000;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const RealRange positive{0, infinity, false, false, "a positive number"};
 const RealRange lambda_range{smallest_lambda, largest_lambda, true, true, "a positive number from 1e-30 to 1e30"};
-constexpr double least_smoothing = 1e-6, most_smoothing = 1e6;
 const RealRange smoothing_range{0, most_smoothing, true, true, "0, or a number from 1e-6 to 1e6"};
 const RealRange fraction{0, 1, false, false, "a number between 0 and 1 (neither included)"};
 
@@ -74,11 +75,14 @@ OptionRow column(std::string name, std::string fallback, std::string help, std::
 }
 
 OptionRow format_row() {
-  const std::vector<Format> values{Format::automatic, Format::csv, Format::libsvm};
+  std::vector<Format> values;
   std::vector<std::string> words;
-  for (const Format value : values) words.emplace_back(to_string(value));
+  for (const EnumName<Format>& format : enum_names<Format>()) {
+    values.push_back(format.value);
+    words.emplace_back(format.name);
+  }
   return {"format", fmt::format("{}", fmt::join(words, "|")), "auto",
-          "format of the data file; auto looks at its content; either may be compressed with gzip",
+          "format of the data file; auto looks at its content; any of them may be compressed with gzip",
           [values, words](TrainOptions& o, const std::string& text) {
             o.read.format = values[parse_choice("format", text, words)];
           }};
@@ -90,8 +94,10 @@ std::vector<OptionRow> make_table() {
   std::vector<OptionRow> table;
   const auto add = [&table](OptionRow row) { table.push_back(std::move(row)); };
 
-  add(choice<Task>("task", {Task::multiclass, Task::ordinal}, "guessed from the columns, and said",
-                   "what is predicted: classes without an order, or ordered grades", &T::task));
+  add(choice<Task>(
+      "task", {Task::multiclass, Task::ordinal, Task::sequence}, "guessed from the data, and said",
+      "what is predicted: classes without an order, ordered grades, or a label for every token of a sequence",
+      &T::task));
   add(choice<SurrogateKind>(
       "surrogate", {SurrogateKind::m4n, SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::qs}, "m4n",
       "what is minimised: max-min margin, max-margin, log-likelihood, or squared error of the costs", &T::surrogate));
@@ -105,14 +111,17 @@ std::vector<OptionRow> make_table() {
          o.smoothing = smoothing;
        }});
   add(choice<Decoder>(
-      "decode", {Decoder::argmax, Decoder::adversary, Decoder::expected},
-      "argmax; adversary for m4n with an asymmetric cost; expected for crf and smoothed m4n",
-      "from scores to a prediction: the largest score, the min player's most likely answer (m4n), or the "
-      "least expected cost under the model's distribution (crf, qs, smoothed m4n)",
+      "decode", {Decoder::argmax, Decoder::adversary, Decoder::expected, Decoder::viterbi},
+      "argmax (viterbi for sequences); adversary for m4n with an asymmetric cost; expected for crf and smoothed m4n",
+      "from scores to a prediction: the largest score (viterbi: of whole sequences), the min player's most likely "
+      "answer (m4n), or the least expected cost under the model's distribution (crf, qs, smoothed m4n)",
       &T::decode));
-  add(word_or_file("loss", {"zero-one", "absolute", "squared"}, "zero-one; absolute for ordinal",
-                   "what a mistake costs; a file holds the k x k matrix cost[true][predicted]", &T::loss));
-  add(real("lambda", "X", "1/n",
+  add(word_or_file(
+      "loss", {"zero-one", "absolute", "squared", "hamming"}, "zero-one; absolute for ordinal; hamming for sequences",
+      "what a mistake costs; a file holds the k x k matrix cost[true][predicted]; on sequences the mean over "
+      "the tokens, which hamming is of zero-one",
+      &T::loss));
+  add(real("lambda", "X", "1/n; for m4n and m3n on sequences their mean length / n",
            "weight of |w|^2 / 2 beside the MEAN loss, from 1e-30 to 1e30, as 0.01, 1e-4 or 2^-13; the value used is "
            "printed",
            lambda_range, &T::lambda));
@@ -122,13 +131,21 @@ std::vector<OptionRow> make_table() {
            "stop solving after that long, with the best weights so far; in cv the limit of each fit", positive,
            &T::time_limit));
   add(choice<SolverKind>(
-      "solver", {SolverKind::automatic, SolverKind::prox, SolverKind::gbcfw, SolverKind::lbfgs}, "auto",
-      "prox: proximal dual ascent; gbcfw: the paper's block-coordinate Frank-Wolfe; lbfgs: crf only", &T::solver));
+      "solver", {SolverKind::automatic, SolverKind::prox, SolverKind::atoms, SolverKind::gbcfw, SolverKind::lbfgs},
+      "auto",
+      "prox: proximal dual ascent (for sequences with crf: exponentiated gradient); atoms: m4n and m3n on sequences, "
+      "weights over label sequences; gbcfw: the paper's block-coordinate Frank-Wolfe; lbfgs: crf only",
+      &T::solver));
   add(choice<OracleKind>("oracle", {OracleKind::exact, OracleKind::spmp}, "exact",
                          "how the max-min game of an example is solved: exactly, or by the paper's saddle-point mirror "
                          "prox (gbcfw only)",
                          &T::oracle));
-  add(whole("oracle-iterations", "N", "20", "iterations of the spmp oracle", 1, max_int, &T::oracle_iterations));
+  add({"oracle-iterations", "N|Nx", "20", "iterations of the spmp oracle; 10x: 10 times the length of the sequence",
+       [](T& o, const std::string& text) {
+         o.iterations_per_part = text.ends_with('x');
+         o.oracle_iterations = static_cast<int>(parse_whole(
+             "oracle-iterations", o.iterations_per_part ? text.substr(0, text.size() - 1) : text, 1, most_iterations));
+       }});
   add(yes_no("warm-start", "yes", "spmp: start every call of the oracle where the example's last one ended",
              &T::warm_start));
   add(yes_no("average", "yes with --step paper", "gbcfw: return the weighted average of the iterates", &T::average));
@@ -167,7 +184,21 @@ std::vector<OptionRow> make_table() {
             &T::components));
   add(choice<Landmarks>("landmarks", {Landmarks::kmeans, Landmarks::uniform}, "kmeans",
                         "nystrom: rows far apart (k-means++ seeding), or any", &T::landmarks));
-  add(yes_no("standardize", "yes for dense features",
+  add({"template", "chunking|ner|pos|FILE", "none",
+       "CoNLL columns: which attributes a token has, in the syntax of CRF++ and Wapiti",
+       [](T& o, const std::string& text) {
+         o.text_template = parse_nonempty("template", text, "chunking, ner, pos or the name of a file");
+       }});
+  add(whole("min-count", "N", "1", "sequences of text: keep attributes that at least N tokens have", 1,
+            std::numeric_limits<std::int64_t>::max(), &T::min_count));
+  add(whole("hash", "BITS", "off",
+            "sequences of text: hash attributes to 2^BITS columns instead of keeping their names", 1, 30,
+            &T::hash_bits));
+  add({"pixel-products", "HxW", "off", "format ocr: add the products of neighbouring pixels of an H x W picture",
+       [](T& o, const std::string& text) {
+         o.pixel_products = parse_nonempty("pixel-products", text, "HEIGHTxWIDTH such as 16x8");
+       }});
+  add(yes_no("standardize", "yes for dense features, no for sequences",
              "scale every feature to mean 0 and variance 1 (sparse: no centring)", &T::standardize));
   add(yes_no("bias", "yes", "add a constant feature 1, regularised like the others", &T::bias));
   add(format_row());
@@ -178,136 +209,11 @@ std::vector<OptionRow> make_table() {
   return table;
 }
 
-// Values that did not come through the table (from a program) meet the same ranges.
-void validate_ranges(const TrainOptions& o) {
-  const auto check = [](bool fine, const char* option, double value, const char* allowed) {
-    if (!fine) throw UsageError(fmt::format("{}: found {}, expected {}", option, value, allowed));
-  };
-  const auto is_positive = [](double x) { return x > 0 && std::isfinite(x); };
-  check(o.smoothing == 0 || (o.smoothing >= least_smoothing && o.smoothing <= most_smoothing), "smoothing", o.smoothing,
-        "0, or a number from 1e-6 to 1e6");
-  check(!o.lambda || (*o.lambda >= smallest_lambda && *o.lambda <= largest_lambda), "lambda", o.lambda.value_or(0),
-        "a positive number from 1e-30 to 1e30");
-  check(o.tol > 0 && o.tol < 1, "tol", o.tol, "a number between 0 and 1");
-  check(!o.time_limit || is_positive(*o.time_limit), "time_limit", o.time_limit.value_or(0), "a positive number");
-  check(o.epochs >= 1, "epochs", o.epochs, "at least 1");
-  check(o.oracle_iterations >= 1, "oracle_iterations", o.oracle_iterations, "at least 1");
-  check(!o.gamma || is_positive(*o.gamma), "gamma", o.gamma.value_or(0), "a positive number");
-  check(o.degree >= 1 && o.degree <= 20, "degree", o.degree, "1 to 20");
-  check(o.components >= 0, "components", o.components, "0 (the default number), or more");
-  check(o.bins == 0 || (o.bins >= 2 && o.bins <= max_bins), "bins", o.bins, "0 (off), or 2 to 1000");
-}
-
-void validate_surrogate(const TrainOptions& o) {
-  const std::string surrogate = to_string(o.surrogate);
-  const bool m4n = o.surrogate == SurrogateKind::m4n;
-  if (o.smoothing > 0 && !m4n)
-    throw UsageError(
-        fmt::format("--smoothing smooths the max-min game of --surrogate m4n; {} has none. Leave it out, or "
-                    "use --surrogate m4n",
-                    surrogate));
-  if (o.decode == Decoder::adversary && !m4n)
-    throw UsageError(
-        fmt::format("--decode adversary answers with the min player of --surrogate m4n; {} has none. Leave "
-                    "it out, or use --surrogate m4n",
-                    surrogate));
-  if (o.decode == Decoder::expected && m4n && o.smoothing <= 0)
-    throw UsageError(
-        "--decode expected needs a distribution over the classes, and the marginals of the plain max-min game "
-        "are not unique. Use --decode adversary, or --smoothing 1 to make them unique");
-  if (o.decode == Decoder::expected && o.surrogate == SurrogateKind::m3n)
-    throw UsageError(
-        "--decode expected needs a distribution over the classes, and m3n has none. Use --decode argmax, or "
-        "another --surrogate");
-}
-
-void validate_solver(const TrainOptions& o) {
-  const bool spmp = o.oracle == OracleKind::spmp;
-  if (o.surrogate == SurrogateKind::qs && o.solver != SolverKind::automatic)
-    throw UsageError(fmt::format("--solver {}: qs is solved in closed form (one linear system). Leave --solver out",
-                                 to_string(o.solver)));
-  if (o.solver == SolverKind::lbfgs && o.surrogate != SurrogateKind::crf)
-    throw UsageError(
-        fmt::format("--solver lbfgs needs a smooth objective, which only --surrogate crf has, not {}. Use "
-                    "--solver auto",
-                    to_string(o.surrogate)));
-  if (spmp && o.surrogate != SurrogateKind::m4n)
-    throw UsageError(fmt::format("--oracle spmp solves the max-min game of --surrogate m4n; {} has none. Leave it out",
-                                 to_string(o.surrogate)));
-  if (spmp && o.smoothing > 0)
-    throw UsageError("--oracle spmp solves the unsmoothed game only. Leave out --smoothing, or use --oracle exact");
-  if (spmp && o.solver != SolverKind::automatic && o.solver != SolverKind::gbcfw)
-    throw UsageError(
-        fmt::format("--oracle spmp is an oracle of --solver gbcfw, not of {}. Use --solver gbcfw, or --oracle "
-                    "exact",
-                    to_string(o.solver)));
-  if (!spmp && o.oracle_iterations != TrainOptions{}.oracle_iterations)
-    throw UsageError(
-        "--oracle-iterations counts iterations of --oracle spmp; the exact oracle has none. Leave it out, or "
-        "add --oracle spmp");
-  if (!spmp && o.warm_start != TrainOptions{}.warm_start)
-    throw UsageError(
-        "--warm-start is about --oracle spmp; the exact oracle needs no start. Leave it out, or add --oracle spmp");
-  // With spmp the automatic solver is gbcfw.
-  const bool gbcfw = o.solver == SolverKind::gbcfw || (spmp && o.solver == SolverKind::automatic);
-  if (!gbcfw && o.step != StepRule::automatic)
-    throw UsageError(
-        "--step belongs to --solver gbcfw; the other solvers choose their own steps. Leave it out, or add "
-        "--solver gbcfw");
-  if (!gbcfw && o.average)
-    throw UsageError(
-        "--average belongs to --solver gbcfw; the other solvers return the best weights they certified. Leave it out, "
-        "or "
-        "add --solver gbcfw");
-}
-
-void validate_features(const TrainOptions& o) {
-  const std::string features = to_string(o.features);
-  const TrainOptions usual;
-  const bool sampled = o.features == FeatureKind::rbf_centers || o.features == FeatureKind::nystrom ||
-                       o.features == FeatureKind::fourier;
-  if (o.gamma && o.features == FeatureKind::linear)
-    throw UsageError("--gamma belongs to a kernel, and linear features have none. Add --features rbf, or leave it out");
-  if (o.degree != usual.degree && o.features != FeatureKind::poly)
-    throw UsageError(fmt::format("--degree belongs to --features poly, not to {}. Leave it out", features));
-  if (o.components != usual.components && !sampled)
-    throw UsageError(
-        fmt::format("--components counts the centres of rbf-centers, the landmarks of nystrom or the waves of fourier; "
-                    "{} has none. "
-                    "Leave it out",
-                    features));
-  if (o.landmarks != usual.landmarks && o.features != FeatureKind::nystrom)
-    throw UsageError(fmt::format("--landmarks belongs to --features nystrom, not to {}. Leave it out", features));
-  if (o.solver == SolverKind::lbfgs && o.features != FeatureKind::linear && !sampled)
-    throw UsageError(fmt::format(
-        "--solver lbfgs moves the weights of explicit features, and the kernel {} has none. Use --solver auto, or "
-        "--features nystrom",
-        features));
-}
-
-void validate_grades(const TrainOptions& o) {
-  if (o.bins > 0 && o.task == Task::multiclass)
-    throw UsageError(
-        "--bins cuts a numeric target into ordered grades, which --task multiclass has not. Use --task "
-        "ordinal, or leave out --bins");
-  if (o.bins == 0 && o.binning != TrainOptions{}.binning)
-    throw UsageError(
-        "--binning says how --bins N cuts the target, and there is no --bins. Add --bins N, or leave it out");
-}
-
 }  // namespace
 
 const std::vector<OptionRow>& train_option_table() {
   static const std::vector<OptionRow> table = make_table();
   return table;
-}
-
-void validate(const TrainOptions& options) {
-  validate_ranges(options);
-  validate_surrogate(options);
-  validate_solver(options);
-  validate_features(options);
-  validate_grades(options);
 }
 
 }  // namespace m4n

@@ -73,14 +73,13 @@ void ConllReader::add(std::string_view line, ConllText& text) {
   text.token_start_.push_back(text.bytes_.size());
 }
 
-ConllText read_conll(Input& input) {
-  LineReader lines(input);
+ConllText read_conll(LineReader& lines) {
   ConllReader reader(lines);
   ConllText text;
   while (reader.next(text)) {
   }
   if (text.tokens() == 0)
-    throw Error(fmt::format("{}: no tokens; expected one a line, and a blank line after every sentence", input.name()));
+    throw Error(fmt::format("{}: no tokens; expected one a line, and a blank line after every sentence", lines.file()));
   return text;
 }
 

@@ -77,6 +77,6 @@ class ConllReader {
 };
 
 // All of a file, which must hold at least one token.
-ConllText read_conll(Input& input);
+ConllText read_conll(LineReader& lines);
 
 }  // namespace m4n

@@ -3,6 +3,7 @@
 #include "data/input.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -50,9 +51,11 @@ struct Input::State {
   std::size_t read_source(char* out, std::size_t size) {
     std::size_t count = 0;
     if (file) {
-      count = std::fread(out, 1, size, file.get());
-      if (count < size && std::ferror(file.get()))
-        throw Error(fmt::format("{}: cannot be read: {}", name, std::generic_category().message(errno)));
+      ssize_t got = -1;
+      while ((got = ::read(::fileno(file.get()), out, size)) < 0 && errno == EINTR) {
+      }
+      if (got < 0) throw Error(fmt::format("{}: cannot be read: {}", name, std::generic_category().message(errno)));
+      count = static_cast<std::size_t>(got);
     } else {
       count = std::min(size, text.size());
       std::copy_n(text.data(), count, out);
@@ -64,16 +67,15 @@ struct Input::State {
 
   std::size_t read_stored(char* out, std::size_t size) {
     const std::size_t from_head = std::min(size, head.size());
-    if (from_head > 0) {
-      std::memcpy(out, head.data(), from_head);
-      head.erase(0, from_head);
-    }
-    return from_head + (size > from_head ? read_source(out + from_head, size - from_head) : 0);
+    if (from_head == 0) return read_source(out, size);
+    std::memcpy(out, head.data(), from_head);
+    head.erase(0, from_head);
+    return from_head;
   }
 
   void look_for_gzip() {
-    char mark[2];
-    head.assign(mark, read_source(mark, sizeof mark));
+    char next = 0;
+    while (head.size() < 2 && read_source(&next, 1) == 1) head.push_back(next);
     if (head != "\x1f\x8b") return;
     packed_buffer.resize(packed_buffer_size);
     if (inflateInit2(&zip, gzip_window_bits) != Z_OK)
@@ -137,7 +139,6 @@ Input Input::open(const std::string& path) {
     throw Error(fmt::format("{}: is a directory; name a data file in it", path));
   state->file.reset(std::fopen(path.c_str(), "rb"));
   if (!state->file) throw Error(fmt::format("{}: cannot be opened: {}", path, std::generic_category().message(errno)));
-  std::setvbuf(state->file.get(), nullptr, _IONBF, 0);  // callers read large pieces, a second buffer only costs
   if (std::filesystem::is_regular_file(path, ignored)) {
     const std::uintmax_t size = std::filesystem::file_size(path, ignored);
     if (!ignored) state->stored_total = size;
@@ -168,7 +169,7 @@ const std::string& Input::name() const { return state_->name; }
 std::string read_all(Input& input, std::size_t limit) {
   constexpr std::size_t piece = std::size_t{1} << 16;
   std::string text;
-  for (std::size_t count = piece; count == piece;) {
+  for (std::size_t count = piece; count > 0;) {
     const std::size_t before = text.size();
     text.resize(before + piece);
     count = input.read(text.data() + before, piece);

@@ -19,7 +19,7 @@ class Input {
   Input& operator=(Input&&) noexcept;
   ~Input();
 
-  // Up to `size` bytes of (unpacked) text; fewer only at the end, 0 when there are no more.
+  // Up to `size` > 0 bytes of (unpacked) text, as many as are there now but at least one; 0 only at the end.
   std::size_t read(char* out, std::size_t size);
   // The share of the stored bytes read so far, in [0, 1]; 0 where the total is not known (standard input).
   double fraction_read() const;

@@ -178,14 +178,10 @@ class OcrRows {
 
 }  // namespace
 
-OcrWords read_ocr_letters(Input& input) {
-  LineReader lines(input);
-  return OcrRows(lines, {}, 0, true).read(true);
-}
+OcrWords read_ocr_letters(LineReader& lines) { return OcrRows(lines, {}, 0, true).read(true); }
 
-OcrWords read_ocr_letters(Input& input, const std::vector<std::string>& classes, std::size_t pixels,
+OcrWords read_ocr_letters(LineReader& lines, const std::vector<std::string>& classes, std::size_t pixels,
                           bool labels_required) {
-  LineReader lines(input);
   return OcrRows(lines, classes, pixels, labels_required).read(false);
 }
 

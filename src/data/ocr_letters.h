@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "data/input.h"
 #include "data/sequence_labels.h"
+#include "data/text.h"
 
 namespace m4n {
 
@@ -21,11 +21,11 @@ struct OcrWords {
 };
 
 // For training. The classes are the letters that occur, sorted; `_` (unknown) is refused.
-OcrWords read_ocr_letters(Input& input);
+OcrWords read_ocr_letters(LineReader& lines);
 
 // For a model with these classes and `pixels` columns, which the file must have. `_` is passed over unless
 // `labels_required`.
-OcrWords read_ocr_letters(Input& input, const std::vector<std::string>& classes, std::size_t pixels,
+OcrWords read_ocr_letters(LineReader& lines, const std::vector<std::string>& classes, std::size_t pixels,
                           bool labels_required);
 
 }  // namespace m4n

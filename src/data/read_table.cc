@@ -50,19 +50,19 @@ bool BlankLines::pass(std::string_view line, const LineReader& lines, bool examp
   return false;
 }
 
-RawTable read_table(Input& input, const ReadOptions& options, bool target_required, const Model* expected) {
-  LineReader lines(input);
-  if (lines.peek().empty()) throw Error(fmt::format("{}: is empty; expected a CSV or LIBSVM file", input.name()));
+RawTable read_table(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected) {
+  if (lines.peek().empty()) throw Error(fmt::format("{}: is empty; expected a CSV or LIBSVM file", lines.file()));
   const Format format = options.format == Format::automatic ? format_of(lines.peek()) : options.format;
   RawTable table = format == Format::libsvm ? read_libsvm(lines, options, target_required, expected)
                                             : read_csv(lines, options, target_required, expected);
-  table.path = input.name();
+  table.path = lines.file();
   return table;
 }
 
 RawTable read_table(const std::string& path, const ReadOptions& options, bool target_required, const Model* expected) {
   Input input = Input::open(path);
-  return read_table(input, options, target_required, expected);
+  LineReader lines(input);
+  return read_table(lines, options, target_required, expected);
 }
 
 }  // namespace m4n

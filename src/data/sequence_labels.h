@@ -8,20 +8,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "m4n/dataset.h"
+#include "m4n/read.h"
 
 namespace m4n {
 
 // Stands for a label that is not known. It is passed over where labels are not needed and refused where they are.
 inline constexpr std::string_view unknown_label_name = "_";
-
-// Sequences with what their file says of the labels. data.label holds unknown_label where the model has never seen
-// the label; `truth` still tells such labels apart, for evaluation.
-struct LabelledSequences {
-  Dataset data;
-  std::vector<std::string> names;   // the classes, then those the model has never seen, in order of appearance
-  std::vector<std::int32_t> truth;  // indices into names, or unknown_label where the file does not say (`_`, no column)
-};
 
 // Distinct names to numbers, in order of appearance after those known from the start.
 class LabelNumbers {

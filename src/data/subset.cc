@@ -60,6 +60,7 @@ Dataset subset(const Dataset& data, std::span<const std::size_t> examples) {
     for (const std::size_t i : examples) out.weight.push_back(data.weight[i]);
   out.feature_rows = regrouped(data.feature_rows, examples);
   out.labels = regrouped(data.labels, examples);
+  out.input = data.input;
   return out;
 }
 

@@ -11,8 +11,8 @@
 
 namespace m4n {
 
-// read_table for bytes from anywhere.
-RawTable read_table(Input& input, const ReadOptions& options, bool target_required, const Model* expected);
+// read_table for lines from anywhere.
+RawTable read_table(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected);
 
 RawTable read_csv(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected);
 RawTable read_libsvm(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected);

@@ -94,8 +94,10 @@ std::optional<double> finite_number(std::string_view text) {
 }
 
 LineReader::LineReader(Input& input) : input_(input), buffer_(std::size_t{1} << 16) {
-  refill();
-  if (peek().substr(0, 3) == "\xef\xbb\xbf") begin_ = 3;
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  while (end_ < byte_order_mark.size() && refill()) {
+  }
+  if (std::string_view(buffer_.data(), end_).starts_with(byte_order_mark)) begin_ = byte_order_mark.size();
 }
 
 // Reads more behind what is left of the buffer, which grows where a line is longer than it.
@@ -115,7 +117,7 @@ bool LineReader::refill() {
   const std::size_t count = input_.read(buffer_.data() + end_, room);
   end_ += count;
   text_read_ += count;
-  input_ended_ = count < room;
+  input_ended_ = count == 0;
   return count > 0;
 }
 
@@ -139,7 +141,15 @@ bool LineReader::next(std::string_view& line) {
   return true;
 }
 
-std::string_view LineReader::peek() { return {buffer_.data() + begin_, end_ - begin_}; }
+std::string_view LineReader::peek() {
+  while (end_ < buffer_.size() && refill()) {
+  }
+  return {buffer_.data() + begin_, end_ - begin_};
+}
+
+bool LineReader::waits() const {
+  return !input_ended_ && std::memchr(buffer_.data() + begin_, '\n', end_ - begin_) == nullptr;
+}
 
 double LineReader::fraction_read() const {
   if (text_read_ == 0) return 0;

@@ -1,18 +1,16 @@
 // Percentile bootstrap (Efron) of the loss and the metrics. A replicate draws n of the n examples with replacement,
-// each with its weight, and evaluates them: v_r. Of v_1..v_N in increasing order v_(0)..v_(N-1),
-//   low = q(0.025), high = q(0.975), q(u) = v_(h) interpolated linearly at h = u (N - 1),
-//   se  = sqrt(sum_r (v_r - mean v)^2 / (N - 1)).
+// each with its weight, and evaluates them; intervals.h has what follows from the values.
 //
 // All metrics follow from the total weight of each pair (truth, prediction). So a replicate costs n random numbers and
 // additions, one for each draw, and then a pass over the distinct pairs, of which there are few.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "core/parallel.h"
 #include "core/rng.h"
+#include "eval/intervals.h"
 #include "eval/totals.h"
 #include "m4n/error.h"
 #include "m4n/evaluate.h"
@@ -61,26 +59,6 @@ void draw(const Examples& examples, Rng rng, std::span<double> pair_weight) {
   }
 }
 
-// v_(h) at h = u (N - 1), between its neighbours where h is not whole. `values` are sorted.
-double quantile(std::span<const double> values, double u) {
-  const double position = u * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  return std::lerp(values[below], values[above], position - static_cast<double>(below));
-}
-
-Interval interval_of(std::span<double> values) {
-  std::sort(values.begin(), values.end());
-  const auto count = static_cast<double>(values.size());
-  double mean = 0, squares = 0;
-  for (const double v : values) mean += v / count;
-  for (const double v : values) squares += (v - mean) * (v - mean);
-  constexpr double tail = (1 - Bootstrap::confidence) / 2;
-  // Of equal values the mean differs from each by rounding; their spread is nothing all the same.
-  const bool one_value = values.front() == values.back();
-  return {quantile(values, tail), quantile(values, 1 - tail), one_value ? 0 : std::sqrt(squares / (count - 1))};
-}
-
 }  // namespace
 
 Bootstrap bootstrap(const Model& model, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
@@ -107,13 +85,7 @@ Bootstrap bootstrap(const Model& model, std::span<const std::int32_t> truth, std
       for (std::size_t m = 0; m < metrics; ++m) value[(1 + m) * replicates + r] = measured[m].second;
     }
   });
-  Bootstrap out;
-  out.replicates = replicates;
-  out.seed = seed;
-  const auto row = [&](std::size_t m) { return std::span(value).subspan(m * replicates, replicates); };
-  out.loss = interval_of(row(0));
-  for (std::size_t m = 0; m < metrics; ++m) out.metrics.emplace_back(whole.metrics[m].first, interval_of(row(1 + m)));
-  return out;
+  return intervals_of(whole.metrics, value, replicates, seed);
 }
 
 }  // namespace m4n

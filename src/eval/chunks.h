@@ -18,15 +18,9 @@
 #include <string>
 #include <vector>
 
-namespace m4n {
+#include "m4n/evaluate.h"
 
-// Of a kind of thing: how many there are, how many were predicted, how many of these rightly.
-struct FoundCounts {
-  std::uint64_t actual = 0, predicted = 0, found = 0;
-  double precision() const;
-  double recall() const;
-  double f1() const;
-};
+namespace m4n {
 
 struct ChunkScore {
   FoundCounts chunks;                 // of all types

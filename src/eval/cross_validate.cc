@@ -1,4 +1,4 @@
-// Cross-validation. A UNIT of work is one split with one gamma: its training part is prepared (TrainingSet) and then
+// Cross-validation. A UNIT of work is one split with one gamma: its training part is prepared (SplitLearner) and then
 // solved along the path of lambdas for every FAMILY, a surrogate with its smoothing; candidates that differ only
 // in the decoder share the fit. Units are shared out over threads and know nothing of each other, so that results do
 // not depend on the number of threads.
@@ -16,10 +16,9 @@
 #include "core/parallel.h"
 #include "eval/cv_choice.h"
 #include "eval/cv_grid.h"
-#include "eval/held_out.h"
+#include "eval/split_learner.h"
 #include "m4n/error.h"
 #include "solver/training_set.h"
-#include "surrogate/decoder.h"
 
 namespace m4n {
 namespace {
@@ -142,8 +141,9 @@ class CrossValidation {
       std::vector<bool> present(data_.class_names.size());
       const OrdinalBins bins = bins_of(splits_[s]);
       for (const std::size_t i : splits_[s].train)
-        present[static_cast<std::size_t>(options_.train.bins > 0 ? grade_of(raw_target_[i], bins) : data_.label[i])] =
-            true;
+        for (std::size_t l = data_.labels.begin(i); l < data_.labels.end(i); ++l)
+          present[static_cast<std::size_t>(options_.train.bins > 0 ? grade_of(raw_target_[i], bins) : data_.label[l])] =
+              true;
       for (std::size_t c = 0; c < present.size(); ++c)
         if (!present[c]) absent[c].push_back(s + 1);
     }
@@ -190,23 +190,18 @@ class CrossValidation {
     const OrdinalBins bins = bins_of(splits_[s]);
     TrainOptions prepared = options_.train;
     prepared.gamma = options_.gammas[g];
-    const TrainingSet set(part(splits_[s].train, bins), prepared, inner);
-    const Dataset validation = part(splits_[s].validation, bins), test = part(splits_[s].test, bins);
+    const auto learner = make_split_learner(
+        {part(splits_[s].train, bins), part(splits_[s].validation, bins), part(splits_[s].test, bins), &splits_[s]},
+        prepared, inner);
     for (const Batch* batch : missing) {
       const Family& family = families_[batch->family];
-      const std::vector<Solution> solutions = solve(set, family.options, batch->lambdas, inner);
+      const std::vector<LearntPoint> points = learn(*learner, family, batch->lambdas, inner);
       if (stopped()) return;
-      const auto on_validation =
-          predict_held_out(set, family.options, solutions, family.decoders, validation.x, splits_[s].validation);
-      const auto on_test = predict_held_out(set, family.options, solutions, family.decoders, test.x, splits_[s].test);
       std::vector<CvCell> cells;
-      for (std::size_t l = 0; l < solutions.size(); ++l)
+      for (std::size_t l = 0; l < points.size(); ++l)
         for (std::size_t d = 0; d < family.decoders.size(); ++d) {
-          const std::size_t at = l * family.decoders.size() + d;
-          const SolveResult& solved = solutions[l].result;
-          cells.push_back({s, g, family.candidates[d], batch->lambdas[l],
-                           mean_cost(set.cost(), validation.label, on_validation[at], validation.weight),
-                           mean_cost(set.cost(), test.label, on_test[at], test.weight),
+          const SolveResult& solved = points[l].result;
+          cells.push_back({s, g, family.candidates[d], batch->lambdas[l], points[l].validation[d], points[l].test[d],
                            solved.certificate.relative_gap(), solved.certificate.converged, solved.seconds,
                            solved.oracle_error});
         }
@@ -214,12 +209,13 @@ class CrossValidation {
     }
   }
 
-  std::vector<Solution> solve(const TrainingSet& set, const TrainOptions& options, std::span<const double> lambdas,
-                              const Context& inner) const {
-    if (options_.warm_path) return set.solve(options, Decoder::automatic, lambdas, inner);
-    std::vector<Solution> out;
+  std::vector<LearntPoint> learn(const SplitLearner& learner, const Family& family, std::span<const double> lambdas,
+                                 const Context& inner) const {
+    if (options_.warm_path) return learner.learn(family.options, family.decoders, lambdas, inner);
+    std::vector<LearntPoint> out;
     for (std::size_t l = 0; l < lambdas.size() && !stopped(); ++l)
-      out.push_back(std::move(set.solve(options, Decoder::automatic, lambdas.subspan(l, 1), inner)[0]));
+      for (LearntPoint& point : learner.learn(family.options, family.decoders, lambdas.subspan(l, 1), inner))
+        out.push_back(std::move(point));
     return out;
   }
 
@@ -286,12 +282,11 @@ class CrossValidation {
 }  // namespace
 
 std::vector<Candidate> resolved_candidates(const CvOptions& options, const std::vector<std::string>& classes) {
-  const CostMatrix cost = chosen_cost(options.train, classes);
   std::vector<Candidate> out = options.candidates;
   for (Candidate& candidate : out) {
-    options_of(candidate, options.train);
-    if (candidate.decode == Decoder::automatic)
-      candidate.decode = default_decoder(candidate.surrogate, candidate.smoothing, cost);
+    const TrainOptions own = options_of(candidate, options.train);
+    if (candidate.decode == Decoder::automatic) candidate.decode = usual_decoder(own, classes);
+    if (own.task == Task::sequence && candidate.decode == Decoder::argmax) candidate.decode = Decoder::viterbi;
   }
   return out;
 }

@@ -63,6 +63,11 @@ std::string checksum(const Dataset& data, std::span<const double> raw_target, co
     sum = mixed<double>(sparse.value, sum);
   }
   sum = mixed<std::int32_t>(data.label, sum);
+  if (data.label.size() != data.examples()) {
+    std::vector<std::size_t> ends;
+    for (std::size_t i = 0; i < data.examples(); ++i) ends.push_back(data.labels.end(i));
+    sum = mixed<std::size_t>(ends, sum);
+  }
   for (const std::string& name : data.class_names) sum = mixed<char>({name.c_str(), name.size() + 1}, sum);
   sum = mixed<double>(data.weight, sum);
   sum = mixed<double>(raw_target, sum);
@@ -96,6 +101,7 @@ Json settings(const Dataset& data, std::span<const double> raw_target, const CvO
           {"landmarks", to_string(o.landmarks)},
           {"standardize", optional(o.standardize)},
           {"bias", o.bias},
+          {"min_count", o.min_count},
           {"candidates", candidates},
           {"lambdas", options.lambdas},
           {"warm_path", options.warm_path},
@@ -109,6 +115,7 @@ Json settings(const Dataset& data, std::span<const double> raw_target, const CvO
           {"solver", to_string(o.solver)},
           {"oracle", to_string(o.oracle)},
           {"oracle_iterations", o.oracle_iterations},
+          {"iterations_per_part", o.iterations_per_part},
           {"warm_start", o.warm_start},
           {"average", optional(o.average)},
           {"step", to_string(o.step)},

@@ -12,6 +12,7 @@
 #include "eval/cv_store.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
+#include "transform/pixel_products.h"
 #include "transform/prepared.h"
 #include "transform/standardize.h"
 
@@ -43,10 +44,17 @@ RawTable without_first_row(RawTable table) {
   return table;
 }
 
-// Grades are cut from all targets: they are part of what the task is.
-Dataset labelled(const FoundSet& found, Binning binning) {
-  const int bins = found.table.target_name == "target" ? static_cast<int>(found.set->k) : 0;
-  return label_for_training(found.table, found.set->task, bins, binning);
+FoundSet read_set(const PaperSet& set, const std::string& path, bool asked, Binning binning) {
+  if (set.task == Task::sequence) {
+    TrainOptions raw;
+    raw.task = set.task;
+    return {&set, asked, false, read_training_sequences(path, raw).data};
+  }
+  RawTable table = read_table(path, {}, true);
+  const bool shortened = set.task == Task::ordinal && rows(table.x) == set.n + 1;
+  if (shortened) table = without_first_row(std::move(table));
+  const int bins = table.target_name == "target" ? static_cast<int>(set.k) : 0;
+  return {&set, asked, shortened, label_for_training(std::move(table), set.task, bins, binning)};
 }
 
 // Features of all the data at once, before any split, as in the authors' code.
@@ -57,6 +65,12 @@ Dataset with_centers(Dataset data, const ReproduceOptions& options, const Contex
   data.x = prepare(std::move(data.x), {}, o, context).x;
   data.feature_names.clear();
   return data;
+}
+
+Dataset with_products(Dataset words) {
+  constexpr PixelGrid grid{16, 8};
+  words.x = with_pixel_products(grid, std::get<DenseMatrix>(words.x).view());
+  return words;
 }
 
 CvOptions common(const ReproduceOptions& options, Task task) {
@@ -91,7 +105,7 @@ CvOptions paper_protocol(const ReproduceOptions& options, Task task, SurrogateKi
 }
 
 CvOptions exact_protocol(const ReproduceOptions& options, Task task, SurrogateKind surrogate) {
-  CvOptions o = on_centers(options, task);
+  CvOptions o = task == Task::sequence ? common(options, task) : on_centers(options, task);
   o.candidates = {{surrogate, 0, Decoder::automatic}};
   o.train.epochs = patient_epochs;
   return o;
@@ -102,9 +116,10 @@ CvOptions best_protocol(const ReproduceOptions& options, const Dataset& data, Ta
   constexpr double factor = 4;
   CvOptions o = common(options, task);
   o.candidates = {{surrogate, 0, Decoder::automatic}};
-  o.train.features = FeatureKind::rbf;
   o.lambdas = powers_of_two(4, 16);
   o.extend = true;
+  if (task == Task::sequence) return o;
+  o.train.features = FeatureKind::rbf;
   Features x = data.x;
   apply_in_place(fit_standardizer(view(x), {}), x);
   const double median = choose_kernel(o.train, std::get<DenseMatrix>(x).view()).gamma;
@@ -154,7 +169,7 @@ double solving_seconds(const CvResult& result) {
 }  // namespace
 
 const std::vector<PaperSet>& paper_sets() {
-  constexpr auto mc = Task::multiclass, ord = Task::ordinal;
+  constexpr auto mc = Task::multiclass, ord = Task::ordinal, seq = Task::sequence;
   static const std::vector<PrintedOracle> machine{
       {true, 10, 0.42, 0.57},  {true, 30, 0.41, 0.43},  {true, 50, 0.41, 0.22},  {true, 100, 0.41, 0.13},
       {false, 10, 0.50, 4.41}, {false, 30, 0.50, 2.74}, {false, 50, 0.44, 1.25}, {false, 100, 0.42, 0.63}};
@@ -162,18 +177,19 @@ const std::vector<PaperSet>& paper_sets() {
       {true, 10, 0.56, 1.55},  {true, 30, 0.55, 1.29},  {true, 50, 0.51, 0.81},  {true, 100, 0.50, 0.44},
       {false, 10, 0.61, 2.66}, {false, 30, 0.57, 1.79}, {false, 50, 0.53, 0.89}, {false, 100, 0.51, 0.47}};
   static const std::vector<PaperSet> all{
-      {"segment", "segment", mc, 19, 2310, 7, from_percent(6.64), from_percent(6.43), from_percent(6.09), {}},
-      {"iris", "iris", mc, 4, 150, 3, from_percent(3.33), from_percent(3.08), from_percent(3.33), {}},
-      {"wine", "wine", mc, 13, 178, 3, from_percent(2.56), from_percent(2.14), from_percent(2.35), {}},
-      {"vehicle", "vehicle", mc, 18, 846, 4, from_percent(24.6), from_percent(25.1), from_percent(24), {}},
-      {"satimage", "satimage", mc, 36, 4435, 6, from_percent(12.2), from_percent(11.5), from_percent(11.9), {}},
-      {"letter", "letter", mc, 16, 15000, 26, from_percent(14.6), from_percent(13.2), from_percent(13.5), {}},
-      {"mfeat", "mfeat", mc, 216, 2000, 10, from_percent(3.94), from_percent(4.35), from_percent(3.96), {}},
-      {"wisconsin", "wisconsin", ord, 32, 193, 5, 1.24, 1.26, 1.26, {}},
-      {"stocks", "stocks", ord, 9, 949, 5, 0.167, 0.168, 0.160, {}},
-      {"machine", "machine", ord, 6, 208, 10, 0.634, 0.628, 0.628, machine},
-      {"abalone", "abalone", ord, 10, 4176, 10, 0.520, 0.526, 0.520, {}},
-      {"auto", "auto", ord, 7, 391, 10, 0.589, 0.621, 0.585, automobile}};
+      {"segment", "segment.csv", mc, 19, 2310, 7, from_percent(6.64), from_percent(6.43), from_percent(6.09), {}},
+      {"iris", "iris.csv", mc, 4, 150, 3, from_percent(3.33), from_percent(3.08), from_percent(3.33), {}},
+      {"wine", "wine.csv", mc, 13, 178, 3, from_percent(2.56), from_percent(2.14), from_percent(2.35), {}},
+      {"vehicle", "vehicle.csv", mc, 18, 846, 4, from_percent(24.6), from_percent(25.1), from_percent(24), {}},
+      {"satimage", "satimage.csv", mc, 36, 4435, 6, from_percent(12.2), from_percent(11.5), from_percent(11.9), {}},
+      {"letter", "letter.csv", mc, 16, 15000, 26, from_percent(14.6), from_percent(13.2), from_percent(13.5), {}},
+      {"mfeat", "mfeat.csv", mc, 216, 2000, 10, from_percent(3.94), from_percent(4.35), from_percent(3.96), {}},
+      {"wisconsin", "wisconsin.csv", ord, 32, 193, 5, 1.24, 1.26, 1.26, {}},
+      {"stocks", "stocks.csv", ord, 9, 949, 5, 0.167, 0.168, 0.160, {}},
+      {"machine", "machine.csv", ord, 6, 208, 10, 0.634, 0.628, 0.628, machine},
+      {"abalone", "abalone.csv", ord, 10, 4176, 10, 0.520, 0.526, 0.520, {}},
+      {"auto", "auto.csv", ord, 7, 391, 10, 0.589, 0.621, 0.585, automobile},
+      {"ocr", "ocr_letters.data", seq, 128, 6877, 26, from_percent(16.2), from_percent(16.3), from_percent(16.2), {}}};
   return all;
 }
 
@@ -194,17 +210,14 @@ std::vector<FoundSet> find_sets(const ReproduceOptions& options, bool table1, st
     if (!table1 && set.table2.empty()) continue;
     const bool asked =
         options.only.empty() || std::find(options.only.begin(), options.only.end(), set.name) != options.only.end();
-    std::string path = fmt::format("{}/{}.csv", options.data, set.file);
+    std::string path = fmt::format("{}/{}", options.data, set.file);
     if (!fs::exists(path)) path += ".gz";
     if (!fs::exists(path)) {
-      if (asked) missing->push_back(fmt::format("{}.csv", set.file));
+      if (asked) missing->push_back(set.file);
       continue;
     }
     if (!asked && !fs::exists(options.out + "/cells")) continue;  // nothing of it can have been finished
-    RawTable table = read_table(path, {}, true);
-    const bool shortened = set.task == Task::ordinal && rows(table.x) == set.n + 1;
-    if (shortened) table = without_first_row(std::move(table));
-    out.push_back({&set, asked, shortened, std::move(table)});
+    out.push_back(read_set(set, path, asked, options.binning));
   }
   return out;
 }
@@ -214,14 +227,18 @@ std::vector<Table1Cell> reproduce_table1(const ReproduceOptions& options, const 
   std::vector<Table1Cell> out;
   for (const FoundSet& found : sets) {
     const PaperSet& set = *found.set;
-    const Dataset data = labelled(found, options.binning), centers = with_centers(data, options, context);
+    const bool words = set.task == Task::sequence;
+    const Dataset& data = found.data;
+    const Dataset centers = words ? data : with_centers(data, options, context);
+    const Dataset products = words ? with_products(data) : data;
     for (const Protocol protocol : {Protocol::paper, Protocol::exact, Protocol::best})
       for (const SurrogateKind surrogate : {SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::m4n}) {
+        if (words && protocol == Protocol::paper) continue;
         const CvOptions cv = protocol == Protocol::paper   ? paper_protocol(options, set.task, surrogate)
                              : protocol == Protocol::exact ? exact_protocol(options, set.task, surrogate)
                                                            : best_protocol(options, data, set.task, surrogate);
         const std::string name = cell_name(set, protocol, surrogate);
-        const Dataset& examples = protocol == Protocol::best ? data : centers;
+        const Dataset& examples = protocol == Protocol::best ? products : centers;
         const bool asked = found.asked && std::find(options.protocols.begin(), options.protocols.end(), protocol) !=
                                               options.protocols.end();
         const auto result = asked ? run(options, name, examples, cv, context) : recall(options, name, examples, cv);
@@ -240,7 +257,7 @@ std::vector<Table2Cell> reproduce_table2(const ReproduceOptions& options, const 
   std::vector<Table2Cell> out;
   for (const FoundSet& found : sets) {
     if (found.set->table2.empty()) continue;
-    const Dataset data = with_centers(labelled(found, options.binning), options, context);
+    const Dataset data = with_centers(found.data, options, context);
     const auto result_of = [&](const std::string& name, const CvOptions& cv) {
       return found.asked ? run(options, name, data, cv, context) : recall(options, name, data, cv);
     };

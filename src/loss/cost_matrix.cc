@@ -265,4 +265,14 @@ double mean_cost(const CostMatrix& cost, std::span<const std::int32_t> truth, st
   return sum / total;
 }
 
+double mean_sequence_cost(const CostMatrix& cost, const Groups& tokens, std::span<const std::int32_t> truth,
+                          std::span<const std::int32_t> predicted) {
+  double sum = 0;
+  for (std::size_t i = 0; i < tokens.count(); ++i) {
+    const std::size_t first = tokens.begin(i), length = tokens.end(i) - first;
+    sum += mean_cost(cost, truth.subspan(first, length), predicted.subspan(first, length), {});
+  }
+  return sum / static_cast<double>(tokens.count());
+}
+
 }  // namespace m4n

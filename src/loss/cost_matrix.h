@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "m4n/dataset.h"
+
 namespace m4n {
 
 enum class LossKind { zero_one, absolute, matrix };
@@ -57,6 +59,10 @@ class CostMatrix {
   bool symmetric_ = true;
   std::vector<double> by_truth_, by_prediction_;
 };
+
+// Mean over sequences of the mean cost of their tokens. All labels are known.
+double mean_sequence_cost(const CostMatrix& cost, const Groups& tokens, std::span<const std::int32_t> truth,
+                          std::span<const std::int32_t> predicted);
 
 // Mean cost of predictions; weighted unless `weight` is empty. All labels are known.
 double mean_cost(const CostMatrix& cost, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,

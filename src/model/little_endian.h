@@ -8,6 +8,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace m4n {
@@ -25,24 +26,31 @@ void append_little_endian(std::string* out, Number value) {
   for (std::size_t i = 0; i < sizeof(Number); ++i) out->push_back(static_cast<char>((value >> (8 * i)) & 0xFF));
 }
 
-inline void append_little_endian(std::string* out, std::span<const double> values) {
+// The bits of a real number.
+template <std::floating_point Real>
+using BitsOf = std::conditional_t<sizeof(Real) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
+
+template <std::floating_point Real>
+void append_little_endian(std::string* out, std::span<const Real> values) {
   if (values.empty()) return;
   if constexpr (std::endian::native == std::endian::little) {
     out->append(reinterpret_cast<const char*>(values.data()), values.size_bytes());
   } else {
-    for (const double value : values) append_little_endian(out, std::bit_cast<std::uint64_t>(value));
+    for (const Real value : values) append_little_endian(out, std::bit_cast<BitsOf<Real>>(value));
   }
 }
 
-// bytes.size() must be a multiple of 8.
-inline std::vector<double> read_little_endian_doubles(std::span<const char> bytes) {
-  std::vector<double> values(bytes.size() / sizeof(double));
+// bytes.size() must be a multiple of the size of a Real.
+template <std::floating_point Real>
+std::vector<Real> read_little_endian_reals(std::span<const char> bytes) {
+  std::vector<Real> values(bytes.size() / sizeof(Real));
   if (values.empty()) return values;
   if constexpr (std::endian::native == std::endian::little) {
     std::memcpy(values.data(), bytes.data(), bytes.size());
   } else {
     for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = std::bit_cast<double>(read_little_endian<std::uint64_t>(bytes.subspan(8 * i).first<8>()));
+      values[i] = std::bit_cast<Real>(
+          read_little_endian<BitsOf<Real>>(bytes.subspan(sizeof(Real) * i).template first<sizeof(Real)>()));
   }
   return values;
 }

@@ -5,6 +5,7 @@
 //   cuts: none, or k - 1 finite non-decreasing ones for an ordinal task
 //   mean, inverse_scale: none, or d finite numbers; no mean for sparse features
 //   a feature map unless linear: finite points, gamma > 0, phases for fourier only
+//   sequences: weights of the shapes above them, a decoder of chains, an input with as many columns as weights
 //   numbers about the training finite where they must be, and not negative where they cannot be
 //
 // Cost: linear in the size of the model.
@@ -21,6 +22,7 @@
 
 #include "loss/cost_matrix.h"
 #include "m4n/error.h"
+#include "transform/sequence_input.h"
 
 namespace m4n {
 namespace {
@@ -30,12 +32,18 @@ class Checker {
   Checker(const Model& model, const std::string& name) : model_(model), name_(name) {}
 
   void check() const {
-    check_shape();
+    check_names();
     check_cost();
+    check_training();
+    if (model_.task == Task::sequence) {
+      check_chain();
+      check_input();
+      return;
+    }
+    check_weights();
     check_bins();
     check_standardizer();
     check_map();
-    check_training();
   }
 
  private:
@@ -45,8 +53,9 @@ class Checker {
   void require_length(const char* what, std::size_t found, std::uint64_t expected) const {
     if (found != expected) require(false, fmt::format("{} has {} entries; expected {}", what, found, expected));
   }
-  void require_finite(const char* what, std::span<const double> values) const {
-    const auto defect = std::find_if_not(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+  template <class Real>
+  void require_finite(const char* what, const std::vector<Real>& values) const {
+    const auto defect = std::find_if_not(values.begin(), values.end(), [](Real x) { return std::isfinite(x); });
     if (defect != values.end())
       require(false, fmt::format("{} holds {} at entry {}", what, *defect, defect - values.begin()));
   }
@@ -60,15 +69,20 @@ class Checker {
             fmt::format("{} is {}; expected a finite number that is not negative", what, value));
   }
 
-  void check_shape() const {
-    const std::size_t k = model_.k(), rows = model_.width() + (model_.bias ? 1 : 0);
+  void check_names() const {
+    const std::size_t k = model_.k();
     require(k >= 2 && k <= std::numeric_limits<std::int32_t>::max(),
             fmt::format("it has {} classes; expected at least 2", k));
     require(model_.d <= std::numeric_limits<std::uint32_t>::max(), fmt::format("it has {} features", model_.d));
-    require(rows >= 1, "it has neither features nor a bias");
+    require(model_.task == Task::sequence || model_.width() > 0 || model_.bias, "it has neither features nor a bias");
     require_distinct("class", model_.classes);
     if (!model_.feature_names.empty()) require_length("feature_names", model_.feature_names.size(), model_.d);
     require_distinct("feature name", model_.feature_names);
+  }
+
+  void check_weights() const {
+    const std::size_t k = model_.k(), rows = model_.width() + (model_.bias ? 1 : 0);
+    require(!model_.input, "it says how sequences are read, but its task is another");
     require_length("weights", model_.weights.size(), product_or_largest(rows, k));
     require_finite("weights", model_.weights);
   }
@@ -76,8 +90,9 @@ class Checker {
   void check_cost() const {
     const std::size_t k = model_.k();
     const std::string& loss = model_.loss_name;
-    require(loss == "zero-one" || loss == "absolute" || loss == "squared" || loss == "matrix",
-            fmt::format("the loss is '{}'; expected zero-one, absolute, squared or matrix", loss));
+    const std::string equal = model_.task == Task::sequence ? "hamming" : "zero-one";  // where all mistakes are alike
+    require(loss == equal || loss == "absolute" || loss == "squared" || loss == "matrix",
+            fmt::format("the loss is '{}'; expected {}, absolute, squared or matrix", loss, equal));
     require_length("cost", model_.cost.size(), product_or_largest(k, k));
     require_finite("cost", model_.cost);
     for (std::size_t t = 0; t < k; ++t)
@@ -85,7 +100,7 @@ class Checker {
         if (p != t && !(model_.cost[t * k + p] > model_.cost[t * k + t]))
           require(false, fmt::format("cost[{}][{}] is not greater than cost[{}][{}]", t, p, t, t));
     if (loss != "matrix")
-      require(model_.cost == CostMatrix::named(loss, k).values(),
+      require(model_.cost == CostMatrix::named(loss == equal ? "zero-one" : loss, k).values(),
               fmt::format("the loss is called {} but its costs are others", loss));
   }
 
@@ -129,8 +144,57 @@ class Checker {
     require_finite("phase", phase);
   }
 
+  void check_chain() const {
+    const std::size_t k = model_.k();
+    const ChainWeights& w = model_.chain;
+    require(model_.weights.empty() && model_.map.kind == FeatureKind::linear, "it has weights that are no chain's");
+    std::visit(
+        [&](const auto& features) {
+          require_length("features", features.size(), product_or_largest(model_.d, k));
+          require_finite("features", features);
+        },
+        w.features);
+    require(model_.bias == !w.bias.empty(), "it does not say whether it has a bias");
+    require_length("bias", w.bias.size(), w.bias.empty() ? 0 : k);
+    require_length("transitions", w.transitions.size(), product_or_largest(k, k));
+    require_length("start", w.start.size(), k);
+    require_length("end", w.end.size(), k);
+    for (const auto& [name, values] : {std::pair<const char*, const std::vector<double>*>{"bias", &w.bias},
+                                       {"transitions", &w.transitions},
+                                       {"start", &w.start},
+                                       {"end", &w.end}})
+      require_finite(name, *values);
+    require(std::holds_alternative<std::vector<double>>(w.features) || model_.sparse,
+            "its weights are in single precision, but its features are not sparse");
+    require(model_.tokens >= model_.n, fmt::format("it has {} sequences but {} tokens", model_.n, model_.tokens));
+    require(model_.surrogate != SurrogateKind::qs && model_.smoothing == 0, "its surrogate is not one of sequences");
+    const bool crf = model_.surrogate == SurrogateKind::crf, m4n = model_.surrogate == SurrogateKind::m4n;
+    require(model_.decode == Decoder::viterbi || (crf && model_.decode == Decoder::expected) ||
+                (m4n && model_.decode == Decoder::adversary),
+            fmt::format("the decoder {} does not go with the surrogate {} on sequences", to_string(model_.decode),
+                        to_string(model_.surrogate)));
+  }
+
+  // How files are read, and that as many columns come of it as there are weights for.
+  void check_input() const {
+    if (!model_.input) return;
+    const SequenceInput& input = *model_.input;
+    const bool letters = input.format == Format::ocr, text = input.format == Format::conll;
+    require(letters || text || input.format == Format::crfsuite,
+            fmt::format("the format {} has no sequences", to_string(input.format)));
+    require(letters || !input.grid, "it has a grid of pixels, but is not about letters");
+    require(model_.sparse == (!letters || input.grid.has_value()),
+            "whether its features are sparse is not as its format");
+    const std::size_t columns = letters ? (input.grid ? input.grid->columns() : model_.d) : input.dictionary.columns();
+    require(columns == model_.d, fmt::format("its input has {} columns, its weights are for {}", columns, model_.d));
+    require(text == (input.attributes.attributes() > 0), "a template goes with columns of text, and with them only");
+    require(text == (input.feature_columns > 0), "the number of columns goes with columns of text, and with them only");
+    if (text) require(input.attributes.columns() <= input.feature_columns, "its template asks for columns it has not");
+  }
+
   void check_training() const {
     require(model_.decode != Decoder::automatic, "its decoder is still to be chosen (auto)");
+    require(model_.task == Task::sequence || model_.decode != Decoder::viterbi, "viterbi is a decoder of sequences");
     require_not_negative("smoothing", model_.smoothing);
     require(model_.smoothing == 0 || model_.surrogate == SurrogateKind::m4n,
             "only the surrogate m4n can be smoothed, but it has another one");

@@ -11,8 +11,8 @@
 //   32+H+P     8  CRC-64/XZ of all bytes before it
 //
 // An entry of "arrays" is {"name", "type", "count", "offset", "bytes"}; offsets count from the start of the payload and
-// the arrays lie in the order they are listed without holes. Types: "f64", IEEE doubles; "strings", the lengths of
-// all strings as 64-bit numbers followed by their bytes (any bytes; JSON could hold UTF-8 only).
+// the arrays lie in the order they are listed without holes. Types: "f64" and "f32", IEEE numbers; "strings", the
+// lengths of all strings as 64-bit numbers followed by their bytes (any bytes; JSON could hold UTF-8 only).
 //
 // Every size is compared with the size of the file before memory is asked for, so a damaged file costs no more
 // memory than its own size times a small constant. Every field and array must be known: a file that holds something
@@ -50,13 +50,14 @@ class ModelFileWriter {
   // JSON has no infinities; they are written as the words "inf" and "-inf".
   void real(const std::string& name, double value);
   void array(std::string name, std::span<const double> values) { arrays_.push_back({std::move(name), values}); }
+  void array(std::string name, std::span<const float> values) { arrays_.push_back({std::move(name), values}); }
   void array(std::string name, std::span<const std::string> values) { arrays_.push_back({std::move(name), values}); }
   std::string to_bytes() const;
 
  private:
   struct Array {
     std::string name;
-    std::variant<std::span<const double>, std::span<const std::string>> values;
+    std::variant<std::span<const double>, std::span<const float>, std::span<const std::string>> values;
   };
   std::string kind_;
   nlohmann::json fields_ = nlohmann::json::object();
@@ -70,6 +71,7 @@ class ModelFileReader {
   ModelFileReader(std::span<const char> bytes, std::string name);
 
   const std::string& kind() const { return kind_; }
+  const std::string& name() const { return name_; }
   bool flag(const std::string& field);
   std::uint64_t natural(const std::string& field, std::uint64_t smallest, std::uint64_t largest);
   // A number, or one of the infinities; never NaN.
@@ -84,6 +86,8 @@ class ModelFileReader {
   enum class Length { exact, exact_or_none };
   bool has_array(const std::string& array) const;
   std::vector<double> doubles(const std::string& array, std::uint64_t count, Length length = Length::exact);
+  std::vector<float> floats(const std::string& array, std::uint64_t count);
+  bool is_float(const std::string& array) const;  // whether it is there and holds floats
   std::vector<std::string> strings(const std::string& array, std::uint64_t count, Length length = Length::exact);
   // To be called last: refuses what has not been asked for.
   void finish() const;

@@ -118,6 +118,7 @@ ModelFileReader::Array ModelFileReader::read_entry(const nlohmann::json& entry, 
   if (entry["offset"].get<std::uint64_t>() != *position || size > payload.size() - *position)
     fail(fmt::format("its array '{}' does not lie where it must in the payload", array.name));
   const bool fits = array.type == "f64"       ? size % 8 == 0 && size / 8 == array.count
+                    : array.type == "f32"     ? size % 4 == 0 && size / 4 == array.count
                     : array.type == "strings" ? size / 8 >= array.count
                                               : false;
   if (!fits)
@@ -189,7 +190,16 @@ const ModelFileReader::Array& ModelFileReader::take_array(const std::string& nam
 }
 
 std::vector<double> ModelFileReader::doubles(const std::string& array, std::uint64_t count, Length length) {
-  return read_little_endian_doubles(take_array(array, "f64", count, length).bytes);
+  return read_little_endian_reals<double>(take_array(array, "f64", count, length).bytes);
+}
+
+std::vector<float> ModelFileReader::floats(const std::string& array, std::uint64_t count) {
+  return read_little_endian_reals<float>(take_array(array, "f32", count, Length::exact).bytes);
+}
+
+bool ModelFileReader::is_float(const std::string& array) const {
+  return std::any_of(arrays_.begin(), arrays_.end(),
+                     [&](const Array& found) { return found.name == array && found.type == "f32"; });
 }
 
 bool ModelFileReader::has_array(const std::string& array) const {

@@ -21,6 +21,11 @@ const char* append_array(std::string* payload, std::span<const double> values) {
   return "f64";
 }
 
+const char* append_array(std::string* payload, std::span<const float> values) {
+  append_little_endian(payload, values);
+  return "f32";
+}
+
 const char* append_array(std::string* payload, std::span<const std::string> values) {
   for (const std::string& value : values) append_little_endian<std::uint64_t>(payload, value.size());
   for (const std::string& value : values) payload->append(value);

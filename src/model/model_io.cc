@@ -1,8 +1,5 @@
-// Model to file and back. The kind "linear" is a matrix of weights on the simplex: fields hold what it is and how it
-// was found, arrays hold what grows with k and d; "mapped" adds the feature map its weights apply to. Nothing about
-// times, paths or threads: same model, same bytes.
-//
-// A later kind or field gets its own branch here; a file this version does not understand is refused.
+// Model to file and back; what stands in the file is in model_layout.cc. A file this version does not understand is
+// refused.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <limits>
 #include <system_error>
 
 #include "m4n/error.h"
@@ -18,115 +14,10 @@
 #include "model/atomic_file.h"
 #include "model/model_check.h"
 #include "model/model_file.h"
+#include "model/model_layout.h"
 
 namespace m4n {
 namespace {
-
-constexpr const char* linear_kind = "linear";
-constexpr const char* mapped_kind = "mapped";  // linear in features that are computed from the input
-
-std::string to_bytes_checked(const Model& model, const std::string& name) {
-  check_model(model, name);
-  const bool linear = model.map.kind == FeatureKind::linear;
-  const std::vector<std::string> columns{model.target_column, model.weights_column, model.id_column};
-  ModelFileWriter file(linear ? linear_kind : mapped_kind);
-  file.field("task", to_string(model.task));
-  file.field("surrogate", to_string(model.surrogate));
-  file.field("decode", to_string(model.decode));
-  file.real("smoothing", model.smoothing);
-  file.field("loss", model.loss_name);
-  file.field("binning", to_string(model.bins.rule));
-  file.field("k", model.k());
-  file.field("d", model.d);
-  file.field("sparse", model.sparse);
-  file.field("bias", model.bias);
-  file.field("solver", model.solver);
-  file.real("lambda", model.lambda);
-  file.real("tol", model.tol);
-  file.field("n", model.n);
-  file.field("epochs", model.epochs);
-  file.field("oracle_calls", model.oracle_calls);
-  file.field("seed", model.seed);
-  file.real("train_loss", model.train_loss);
-  file.real("norm_squared", model.norm_squared);
-  file.real("primal", model.certificate.primal);
-  file.real("dual", model.certificate.dual);
-  file.field("converged", model.certificate.converged);
-  file.field("interrupted", model.interrupted);
-  file.array("classes", model.classes);
-  file.array("feature_names", model.feature_names);
-  file.array("columns", columns);
-  if (!model.fold_column.empty()) file.array("fold_column", {&model.fold_column, 1});
-  file.array("cost", model.cost);
-  file.array("cuts", model.bins.cuts);
-  file.array("mean", model.standardizer.mean);
-  file.array("inverse_scale", model.standardizer.inverse_scale);
-  file.array("weights", model.weights);
-  if (!linear) {
-    file.field("features", to_string(model.map.kind));
-    file.field("kernel", to_string(model.map.kernel.kind));
-    file.real("gamma", model.map.kernel.gamma);
-    file.field("degree", model.map.kernel.degree);
-    file.field("width", model.width());
-    file.array("points", model.map.points.values);
-    file.array("phase", model.map.phase);
-  }
-  return file.to_bytes();
-}
-
-// Arrays are taken only with the length that k and d demand; k and d are bounded by the arrays before they are used
-// for anything else.
-Model read_model(ModelFileReader& file, bool linear) {
-  constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
-  constexpr auto or_none = ModelFileReader::Length::exact_or_none;
-  Model model;
-  model.task = file.choice<Task>("task");
-  model.surrogate = file.choice<SurrogateKind>("surrogate");
-  model.decode = file.choice<Decoder>("decode");
-  model.smoothing = file.real("smoothing");
-  model.loss_name = file.text("loss");
-  model.bins.rule = file.choice<Binning>("binning");
-  const std::uint64_t k = file.natural("k", 2, std::numeric_limits<std::int32_t>::max());
-  const std::uint64_t d = file.natural("d", 0, std::numeric_limits<std::uint32_t>::max());
-  model.d = static_cast<std::size_t>(d);
-  model.sparse = file.flag("sparse");
-  model.bias = file.flag("bias");
-  model.solver = file.text("solver");
-  model.lambda = file.real("lambda");
-  model.tol = file.real("tol");
-  model.n = static_cast<std::size_t>(file.natural("n", 0, std::numeric_limits<std::size_t>::max()));
-  model.epochs = static_cast<int>(file.natural("epochs", 0, std::numeric_limits<int>::max()));
-  model.oracle_calls = file.natural("oracle_calls", 0, any);
-  model.seed = file.natural("seed", 0, any);
-  model.train_loss = file.real("train_loss");
-  model.norm_squared = file.real("norm_squared");
-  model.certificate = {file.real("primal"), file.real("dual"), file.flag("converged")};
-  model.interrupted = file.flag("interrupted");
-  model.classes = file.strings("classes", k);
-  model.feature_names = file.strings("feature_names", d, or_none);
-  const std::vector<std::string> columns = file.strings("columns", 3);
-  model.target_column = columns[0];
-  model.weights_column = columns[1];
-  model.id_column = columns[2];
-  if (file.has_array("fold_column")) model.fold_column = file.strings("fold_column", 1)[0];
-  model.cost = file.doubles("cost", product_or_largest(k, k));
-  model.bins.cuts = file.doubles("cuts", k - 1, or_none);
-  model.standardizer.mean = file.doubles("mean", d, or_none);
-  model.standardizer.inverse_scale = file.doubles("inverse_scale", d, or_none);
-  std::uint64_t width = d;
-  if (!linear) {
-    model.map.kind = file.choice<FeatureKind>("features");
-    model.map.kernel.kind = file.choice<KernelKind>("kernel");
-    model.map.kernel.gamma = file.real("gamma");
-    model.map.kernel.degree = static_cast<int>(file.natural("degree", 1, largest_degree));
-    width = file.natural("width", 0, std::numeric_limits<std::uint32_t>::max());
-    model.map.points = {static_cast<std::size_t>(width), model.d, file.doubles("points", product_or_largest(width, d))};
-    model.map.phase = file.doubles("phase", width, or_none);
-  }
-  model.weights = file.doubles("weights", product_or_largest(width + (model.bias ? 1 : 0), k));
-  file.finish();
-  return model;
-}
 
 [[noreturn]] void fail_to_read(const std::string& path, int error) {
   throw Error(fmt::format("{}: cannot be read: {}", path, std::generic_category().message(error)));
@@ -186,22 +77,22 @@ std::string read_model_bytes(const std::string& path) {
 
 }  // namespace
 
-std::string Model::to_bytes() const { return to_bytes_checked(*this, "model"); }
+std::string Model::to_bytes() const {
+  check_model(*this, "model");
+  return model_bytes(*this);
+}
 
 Model Model::from_bytes(std::span<const char> bytes, const std::string& name) {
   ModelFileReader file(bytes, name);
-  const bool linear = file.kind() == linear_kind;
-  if (!linear && file.kind() != mapped_kind)
-    file.fail(fmt::format(
-        "it holds a model of the kind '{}', but this m4n knows the kinds '{}' and '{}' only: it was written "
-        "by a newer m4n; update m4n, or train again",
-        file.kind(), linear_kind, mapped_kind));
-  Model model = read_model(file, linear);
+  Model model = read_model(file);
   check_model(model, name);
   return model;
 }
 
-void Model::save(const std::string& path) const { write_file_atomically(path, to_bytes_checked(*this, path)); }
+void Model::save(const std::string& path) const {
+  check_model(*this, path);
+  write_file_atomically(path, model_bytes(*this));
+}
 
 Model Model::load(const std::string& path) { return from_bytes(read_model_bytes(path), path); }
 

@@ -7,6 +7,7 @@
 #include "m4n/error.h"
 #include "m4n/model.h"
 #include "scorer/linear.h"
+#include "surrogate/chain_predictor.h"
 #include "surrogate/decoder.h"
 #include "transform/feature_map.h"
 #include "transform/standardize.h"
@@ -107,6 +108,12 @@ std::vector<std::int32_t> Model::decode_scores(std::span<const double> scores, c
 
 std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Context& context) const {
   return decode_scores(scores(x, context), context);
+}
+
+std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Groups& sequences, const Context& context) const {
+  const std::size_t found = std::visit([](const auto& rows) { return rows.cols; }, x);
+  if (found != d) throw Error(fmt::format("the data have {} features, the model was trained on {}", found, d));
+  return predict_sequences(ChainPredictor(*this), x, sequences, context);
 }
 
 std::vector<double> Model::marginals(std::span<const double> scores) const {

@@ -1,10 +1,13 @@
 // See json_report.h. nlohmann's ordered objects keep the keys as they are written here.
 #include "report/json_report.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "model/model_file.h"
+#include "transform/sequence_input.h"
 
 namespace m4n {
 namespace {
@@ -44,6 +47,26 @@ Json bootstrap_json(const Bootstrap& bootstrap) {
           {"metrics", std::move(metrics)}};
 }
 
+Json input_json(const SequenceInput& input) {
+  Json out = {{"format", to_string(input.format)}};
+  if (input.format == Format::conll) {
+    out["columns"] = input.feature_columns;
+    out["template"] = input.attributes.text();
+  }
+  if (input.format != Format::ocr)
+    out["hash_bits"] = input.dictionary.hash_bits() > 0 ? Json(input.dictionary.hash_bits()) : Json(nullptr);
+  if (input.grid) out["pixel_products"] = fmt::format("{}x{}", input.grid->height, input.grid->width);
+  return out;
+}
+
+Json found_json(const std::vector<std::pair<std::string, FoundCounts>>& counts) {
+  Json out = Json::object();
+  for (const auto& [name, found] : counts)
+    out[name] = {{"precision", found.precision()}, {"recall", found.recall()},     {"f1", found.f1()},
+                 {"actual", found.actual},         {"predicted", found.predicted}, {"found", found.found}};
+  return out;
+}
+
 }  // namespace
 
 std::string train_json(const TrainReport& report, const std::string& model_path) {
@@ -67,6 +90,7 @@ std::string train_json(const TrainReport& report, const std::string& model_path)
   object["norm_squared"] = report.norm_squared;
   object["oracle_calls"] = report.oracle_calls;
   object["interrupted"] = report.interrupted;
+  if (report.task == to_string(Task::sequence)) object["tokens"] = report.tokens;
   object["model"] = model_path;
   return one_line(object);
 }
@@ -106,6 +130,8 @@ std::string info_json(const Model& model) {
   object["standardize"] = !model.standardizer.inverse_scale.empty();
   object["binning"] = model.bins.cuts.empty() ? Json(nullptr) : Json(to_string(model.bins.rule));
   object["cuts"] = model.bins.cuts;
+  if (model.task == Task::sequence) object["tokens"] = model.tokens;
+  if (model.input) object["input"] = input_json(*model.input);
   object["classes"] = model.classes;
   // The named losses are told by their name.
   if (model.loss_name == "matrix") object["cost"] = nested(std::span<const double>(model.cost), model.k());
@@ -122,6 +148,11 @@ std::string eval_json(const Evaluation& evaluation, const std::vector<std::strin
                  {"loss", evaluation.loss},
                  {"metrics", std::move(metrics)},
                  {"classes", classes}};
+  if (evaluation.tokens > 0) {
+    object["tokens"] = evaluation.tokens;
+    object["labels"] = found_json(evaluation.labels);
+    if (!evaluation.chunks.empty()) object["chunks"] = found_json(evaluation.chunks);
+  }
   if (bootstrap != nullptr) object["bootstrap"] = bootstrap_json(*bootstrap);
   return one_line(object);
 }

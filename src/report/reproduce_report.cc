@@ -31,7 +31,11 @@ std::string markdown(const Rows& rows) {
   return out;
 }
 
-bool in_percent(const PaperSet& set) { return set.task == Task::multiclass; }
+bool in_percent(const PaperSet& set) { return set.task != Task::ordinal; }
+
+const char* task_name(const PaperSet& set) {
+  return set.task == Task::multiclass ? "MC" : set.task == Task::ordinal ? "ORD" : "SEQ";
+}
 
 std::string loss(const PaperSet& set, double value) {
   return in_percent(set) ? fmt::format("{:.2f}%", 100 * value) : fmt::format("{:.3f}", value);
@@ -96,8 +100,7 @@ std::string table1_markdown(const std::vector<Table1Cell>& cells, const Reproduc
     const PaperSet& set = *first->set;
     std::map<Protocol, double> seconds;
     for (const SurrogateKind s : surrogates) {
-      rows.push_back(
-          {in_percent(set) ? "MC" : "ORD", set.name, shape(*first), upper(to_string(s)), loss(set, printed(set, s))});
+      rows.push_back({task_name(set), set.name, shape(*first), upper(to_string(s)), loss(set, printed(set, s))});
       for (const Protocol p : protocols) {
         const Table1Cell* cell = find(cells, &set, p, s);
         const bool mark = cell != nullptr && p != Protocol::paper && cell->unconverged > 0;

@@ -9,6 +9,7 @@
 
 #include "core/wording.h"
 #include "model/model_file.h"
+#include "transform/sequence_input.h"
 
 namespace m4n {
 namespace {
@@ -32,6 +33,10 @@ std::string certificate_text(const Certificate& certificate) {
 
 std::string surrogate_text(const std::string& name, double smoothing) {
   return smoothing > 0 ? fmt::format("{}, smoothing {:.6g}", name, smoothing) : name;
+}
+
+std::string examples_text(std::size_t n, std::size_t tokens, bool sequences) {
+  return sequences ? counted(n, "sequence") + ", " + counted(tokens, "token") : counted(n, "example");
 }
 
 std::string epochs_text(int epochs) { return counted(static_cast<std::uint64_t>(epochs), "epoch"); }
@@ -78,8 +83,34 @@ void add_intervals(Lines& lines, std::size_t first, const Bootstrap& bootstrap) 
   }
 }
 
+// A table of precision, recall and F1; nothing where there is nothing to count.
+std::string found_text(const char* what, const std::vector<std::pair<std::string, FoundCounts>>& counts) {
+  if (counts.empty()) return {};
+  std::size_t width = std::string_view(what).size();
+  for (const auto& [name, found] : counts) width = std::max(width, name.size());
+  std::string text = fmt::format("\n{:<{}}  precision  recall      F1     true  predicted\n", what, width);
+  for (const auto& [name, found] : counts)
+    text += fmt::format("{:<{}}  {:>9.4f}  {:>6.4f}  {:>6.4f}  {:>7}  {:>9}\n", name, width, found.precision(),
+                        found.recall(), found.f1(), found.actual, found.predicted);
+  return text;
+}
+
+std::string input_text(const SequenceInput& input, std::size_t d) {
+  if (input.format == Format::ocr)
+    return input.grid
+               ? fmt::format("pixels of {} x {} and products of neighbours", input.grid->height, input.grid->width)
+               : counted(d, "pixel");
+  const int bits = input.dictionary.hash_bits();
+  const std::string kept = bits > 0 ? fmt::format("hashed to {} bits", bits) : "in a dictionary";
+  return input.format == Format::conll
+             ? fmt::format("{} a token by a template from {}, {}", counted(input.attributes.attributes(), "attribute"),
+                           counted(input.feature_columns, "column"), kept)
+             : "attributes of CRFsuite's format, " + kept;
+}
+
 // "rbf, gamma 0.05, 312 points" where there is a feature map.
 std::string features_text(const Model& model) {
+  if (model.input) return input_text(*model.input, model.d);
   const FeatureMap& map = model.map;
   std::string kind = to_string(map.kind);
   if (map.kind == FeatureKind::linear) return kind;
@@ -93,8 +124,8 @@ std::string train_text(const TrainReport& report) {
   Lines lines = {
       {"task", fmt::format("{}, loss {}", report.task, report.loss)},
       {"surrogate", surrogate_text(report.surrogate, report.smoothing) + ", decoded by " + report.decode},
-      {"data", fmt::format("{}, {} ({}), {}", counted(report.n, "example"), counted(report.d, "feature"),
-                           report.features, counted(report.k, "class", "classes"))},
+      {"data", fmt::format("{}, {} ({}), {}", examples_text(report.n, report.tokens, report.task == "sequence"),
+                           counted(report.d, "feature"), report.features, counted(report.k, "class", "classes"))},
       {"lambda", rounded(report.lambda)},
       {"solver", fmt::format("{}, {}, {}, {:.3g} s ({:.3g} s in all)", report.solver, epochs_text(report.epochs),
                              counted(report.oracle_calls, "oracle call"), report.seconds, report.seconds_total)},
@@ -110,7 +141,7 @@ std::string info_text(const Model& model) {
       {"task", fmt::format("{}, loss {}", to_string(model.task), model.loss_name)},
       {"surrogate", surrogate_text(to_string(model.surrogate), model.smoothing)},
       {"decode", to_string(model.decode)},
-      {"trained on", fmt::format("{}, {}, {}", counted(model.n, "example"),
+      {"trained on", fmt::format("{}, {}, {}", examples_text(model.n, model.tokens, model.task == Task::sequence),
                                  counted(model.d, model.sparse ? "sparse feature" : "dense feature"),
                                  counted(model.k(), "class", "classes"))},
       {"features", fmt::format("{}, {}, {}", features_text(model), model.bias ? "with bias" : "no bias",
@@ -130,16 +161,20 @@ std::string info_text(const Model& model) {
 
 std::string eval_text(const Evaluation& evaluation, const Model& model, const Bootstrap* bootstrap) {
   constexpr std::size_t most_classes = 30;
-  Lines lines = {{"examples", std::to_string(evaluation.n)},
-                 {fmt::format("loss ({})", model.loss_name), rounded(evaluation.loss)}};
+  const bool sequences = model.task == Task::sequence;
+  Lines lines = {{sequences ? "sequences" : "examples", std::to_string(evaluation.n)}};
+  if (sequences) lines.emplace_back("tokens", std::to_string(evaluation.tokens));
+  const std::size_t first = lines.size();
+  lines.emplace_back(fmt::format("loss ({})", model.loss_name), rounded(evaluation.loss));
   for (const auto& [name, value] : evaluation.metrics) lines.emplace_back(name, rounded(value));
-  if (bootstrap != nullptr) add_intervals(lines, 1, *bootstrap);
+  if (bootstrap != nullptr) add_intervals(lines, first, *bootstrap);
   std::string text = aligned(lines);
   if (bootstrap != nullptr)
     text += fmt::format("[low, high]: the middle {:.0f}% of the values on {} resamples of the examples (seed {})\n",
                         100 * Bootstrap::confidence, bootstrap->replicates, bootstrap->seed);
+  text += found_text("label", evaluation.labels) + found_text("chunk", evaluation.chunks);
   const std::size_t k = model.k();
-  if (evaluation.confusion.size() != k * k) return text;
+  if (evaluation.confusion.size() != k * k || sequences) return text;
   text += k <= most_classes ? fmt::format("\n{}", confusion_text(evaluation, model.classes))
                             : fmt::format("\nthe confusion matrix of {} classes is too wide here; --json has it\n", k);
   if (evaluation.unseen > 0)

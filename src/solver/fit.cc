@@ -4,11 +4,16 @@
 
 #include <chrono>
 
+#include "solver/chain_training_set.h"
 #include "solver/training_set.h"
 #include "surrogate/decoder.h"
 
 namespace m4n {
 namespace {
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 TrainReport report_of(const Model& model, const SolveResult& result) {
   TrainReport r;
@@ -19,6 +24,7 @@ TrainReport report_of(const Model& model, const SolveResult& result) {
   r.solver = model.solver;
   r.decode = to_string(model.decode);
   r.n = model.n;
+  r.tokens = model.tokens;
   r.d = model.d;
   r.k = model.k();
   r.lambda = model.lambda;
@@ -34,61 +40,104 @@ TrainReport report_of(const Model& model, const SolveResult& result) {
   return r;
 }
 
-}  // namespace
+// What a model says of its training, whatever its structure.
+Model described(const TrainOptions& options, const Dataset& examples, const CostMatrix& cost) {
+  Model model;
+  model.task = options.task.value_or(Task::multiclass);
+  model.surrogate = options.surrogate;
+  model.smoothing = options.smoothing;
+  model.loss_name = cost.name();
+  model.cost = cost.values();
+  model.classes = examples.class_names;
+  model.feature_names = examples.feature_names;
+  model.fold_column = options.read.fold;
+  model.tol = options.tol;
+  model.n = model.tokens = examples.examples();
+  model.seed = options.seed;
+  return model;
+}
 
-std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,
-                                const Context& context) {
+void tell(const SolveResult& result, double lambda, double norm_squared, Model& model) {
+  model.lambda = lambda;
+  model.solver = result.solver;
+  model.epochs = result.epochs;
+  model.oracle_calls = result.oracle_calls;
+  model.norm_squared = norm_squared;
+  model.certificate = result.certificate;
+  model.interrupted = result.interrupted;
+}
+
+std::vector<FitResult> fit_classes(Dataset data, const TrainOptions& options, std::span<const double> lambdas,
+                                   const Context& context) {
   const auto start = std::chrono::steady_clock::now();
-  const TrainOptions options = completed(requested);
   const TrainingSet set(std::move(data), options, context);
   const CostMatrix& cost = set.cost();
   const Dataset& examples = set.data();
 
-  Model common;
-  common.task = options.task.value_or(Task::multiclass);
-  common.surrogate = options.surrogate;
-  common.smoothing = options.smoothing;
+  Model common = described(options, examples, cost);
   common.decode =
       options.decode == Decoder::automatic ? default_decoder(common.surrogate, common.smoothing, cost) : options.decode;
-  common.loss_name = cost.name();
-  common.cost = cost.values();
-  common.classes = examples.class_names;
-  common.feature_names = examples.feature_names;
   common.bins = examples.bins;
   common.target_column = options.read.target;
   common.weights_column = options.read.weights;
   common.id_column = options.read.id;
-  common.fold_column = options.read.fold;
   common.map.kind = options.features;
   common.bias = options.bias;
-  common.tol = options.tol;
-  common.n = examples.examples();
-  common.seed = options.seed;
 
   std::vector<Solution> solutions = set.solve(options, common.decode, lambdas, context);
   std::vector<FitResult> out;
   for (std::size_t s = 0; s < solutions.size(); ++s) {
     Model model = common;
     const SolveResult& result = solutions[s].result;
-    model.lambda = lambdas[s];
-    model.solver = result.solver;
-    model.epochs = result.epochs;
-    model.oracle_calls = result.oracle_calls;
-    model.norm_squared = solutions[s].norm_squared;
-    model.certificate = result.certificate;
-    model.interrupted = result.interrupted;
+    tell(result, lambdas[s], solutions[s].norm_squared, model);
     model.train_loss = mean_cost(cost, examples.label, solutions[s].predicted, examples.weight);
     finish(set.features(), std::move(solutions[s].weights), model);
     TrainReport report = report_of(model, result);
-    report.seconds_total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.seconds_total = seconds_since(start);
     out.push_back({std::move(model), std::move(report)});
   }
   return out;
 }
 
+std::vector<FitResult> fit_sequences(Dataset data, const TrainOptions& options, std::span<const double> lambdas,
+                                     const Context& context) {
+  const auto start = std::chrono::steady_clock::now();
+  const ChainTrainingSet set(std::move(data), options);
+  Model common = described(options, set.data(), set.cost());
+  common.decode = set.decoder(options);
+  common.input = set.data().input;
+  common.d = cols(set.data().x);
+  common.sparse = std::holds_alternative<SparseMatrix>(set.data().x);
+  common.tokens = set.data().label.size();
+
+  // The training sequences are predicted when the solver's memory is free again.
+  std::vector<ChainSolution> solutions;
+  set.solve(options, lambdas, context, [&](ChainSolution solution) { solutions.push_back(std::move(solution)); });
+  std::vector<FitResult> out;
+  for (ChainSolution& solution : solutions) {
+    Model model = common;
+    tell(solution.result, lambdas[out.size()], solution.norm_squared, model);
+    model.train_loss = set.mean_loss(set.data(), solution.weights, model.decode, context);
+    model.chain = set.for_raw_rows(std::move(solution.weights));
+    model.bias = !model.chain.bias.empty();
+    TrainReport report = report_of(model, solution.result);
+    report.seconds_total = seconds_since(start);
+    out.push_back({std::move(model), std::move(report)});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,
+                                const Context& context) {
+  const TrainOptions options = completed(requested);
+  return options.task == Task::sequence ? fit_sequences(std::move(data), options, lambdas, context)
+                                        : fit_classes(std::move(data), options, lambdas, context);
+}
+
 FitResult fit(Dataset data, const TrainOptions& options, const Context& context) {
-  const double usual = 1 / static_cast<double>(std::max<std::size_t>(data.examples(), 1));
-  const double lambda = options.lambda.value_or(usual);
+  const double lambda = options.lambda.value_or(usual_lambda(options, data));
   return std::move(fit_path(std::move(data), options, {&lambda, 1}, context).front());
 }
 

@@ -41,7 +41,7 @@ template <class Scorer>
 void as_in_the_paper(Problem<Scorer> problem, const ChainRequest& request, const Emit& emit) {
   const TrainOptions& o = *request.options;
   const std::size_t mean_length = request.label.size() / problem.examples();
-  const ChainPaper surrogate(*request.cost, o.oracle_iterations, request.iterations_per_position, mean_length);
+  const ChainPaper surrogate(*request.cost, o.oracle_iterations, o.iterations_per_part, mean_length);
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
     DualPoint<ChainPaper> dual(problem, surrogate);
@@ -122,44 +122,34 @@ void crf(Problem<Scorer> problem, const ChainRequest& request, const Emit& emit)
 template <class Scorer>
 void solve(const Problem<Scorer>& problem, const ChainRequest& request, const Emit& emit) {
   const TrainOptions& o = *request.options;
-  const auto refuse = [&] {
-    throw UsageError(fmt::format("--surrogate {} on sequences cannot be trained by --solver {}; leave it automatic",
-                                 to_string(o.surrogate), to_string(o.solver)));
-  };
   switch (o.surrogate) {
     case SurrogateKind::m4n:
       if (o.solver == SolverKind::gbcfw && o.oracle == OracleKind::spmp) return as_in_the_paper(problem, request, emit);
-      if (o.solver != SolverKind::automatic) refuse();
       return by_atoms(problem, ChainMaxMin(*request.cost), request, emit);
     case SurrogateKind::m3n:
-      if (o.solver != SolverKind::automatic) refuse();
       return by_atoms(problem, ChainRival(*request.cost), request, emit);
     case SurrogateKind::crf:
-      if (o.solver == SolverKind::gbcfw) refuse();
       return crf(problem, request, emit);
     case SurrogateKind::qs:
-      throw UsageError(
-          "--surrogate qs regresses onto the costs of all labellings, which a chain does not offer; use "
-          "m4n, m3n or crf for sequences");
+      break;  // refused by validate()
   }
-  throw UsageError("unknown surrogate");
+  throw UsageError(fmt::format("--surrogate {} cannot be trained on sequences", to_string(o.surrogate)));
 }
 
+using EmitSolution = std::function<void(ChainSolution)>;
+
 template <class Scorer>
-std::vector<ChainSolution> run(Scorer scorer, const ChainRequest& request) {
+void run(Scorer scorer, const ChainRequest& request, const EmitSolution& emit) {
   const std::size_t labels = scorer.labels();
-  std::vector<ChainSolution> out;
   const Problem<Scorer> problem{&scorer, request.label, *request.tokens, request.weight, 0};
   solve(problem, request, [&](const SolveResult& result) {
     const std::vector<double> tail = scorer.tail_weights();
     const auto start = tail.begin() + static_cast<std::ptrdiff_t>(labels * labels),
                end = start + static_cast<std::ptrdiff_t>(labels);
-    out.push_back(
-        {result,
-         {scorer.feature_weights(), scorer.bias_weights(), {tail.begin(), start}, {start, end}, {end, tail.end()}},
-         scorer.norm_squared()});
+    emit({result,
+          {scorer.feature_weights(), scorer.bias_weights(), {tail.begin(), start}, {start, end}, {end, tail.end()}},
+          scorer.norm_squared()});
   });
-  return out;
 }
 
 // Nothing if more than the share `thin` of the entries is there.
@@ -187,18 +177,18 @@ std::optional<SparseMatrix> thinned(const DenseView& x) {
 
 }  // namespace
 
-std::vector<ChainSolution> solve_chains(const ChainRequest& request) {
+void solve_chains(const ChainRequest& request, const std::function<void(ChainSolution)>& emit) {
   const std::size_t labels = request.cost->k();
   const TrainOptions& o = *request.options;
   const auto sparse = [&](const SparseView& x) {
     if (x.cols * labels > many_weights && o.tol >= fine_tolerance && o.solver == SolverKind::automatic)
-      return run(ChainScorer<SparseView, float>(x, *request.tokens, labels, request.bias), request);
-    return run(ChainScorer<SparseView>(x, *request.tokens, labels, request.bias), request);
+      return run(ChainScorer<SparseView, float>(x, *request.tokens, labels, request.bias), request, emit);
+    return run(ChainScorer<SparseView>(x, *request.tokens, labels, request.bias), request, emit);
   };
   if (const auto* x = std::get_if<SparseView>(&request.x)) return sparse(*x);
   const auto& x = std::get<DenseView>(request.x);
   if (const std::optional<SparseMatrix> few = thinned(x)) return sparse(few->view());
-  return run(ChainScorer<DenseView>(x, *request.tokens, labels, request.bias), request);
+  return run(ChainScorer<DenseView>(x, *request.tokens, labels, request.bias), request, emit);
 }
 
 }  // namespace m4n

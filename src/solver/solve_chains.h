@@ -8,13 +8,14 @@
 //   CRF   S = log sum over y' of exp score(y')  -  score(y)            exponentiated gradient in the dual, or L-BFGS
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
-#include <variant>
 #include <vector>
 
 #include "loss/cost_matrix.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
+#include "m4n/model.h"
 #include "m4n/options.h"
 #include "solver/problem.h"
 
@@ -29,15 +30,7 @@ struct ChainRequest {
   const CostMatrix* cost;
   std::span<const double> lambdas;
   const TrainOptions* options;
-  bool iterations_per_position = false;  // the paper's oracle: oracle_iterations x length
   const Context* context;
-};
-
-// Without padding. Features are float where the solver kept them so, as it does with large vocabularies.
-struct ChainWeights {
-  std::variant<std::vector<double>, std::vector<float>> features;  // d x R
-  std::vector<double> bias;                                        // R, or none
-  std::vector<double> transitions, start, end;                     // R x R (from, to), R, R
 };
 
 struct ChainSolution {
@@ -46,6 +39,7 @@ struct ChainSolution {
   double norm_squared = 0;
 };
 
-std::vector<ChainSolution> solve_chains(const ChainRequest& request);
+// Hands over a solution a lambda, in their order.
+void solve_chains(const ChainRequest& request, const std::function<void(ChainSolution)>& emit);
 
 }  // namespace m4n

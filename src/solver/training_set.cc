@@ -85,8 +85,17 @@ CostMatrix chosen_cost(const TrainOptions& options, const std::vector<std::strin
     throw UsageError(fmt::format("both a cost matrix and the loss {} are given; give one of them", options.loss));
   if (!options.cost.empty())
     return CostMatrix::from_values(options.cost, classes.size(), "matrix", classes, "the cost matrix");
+  if (options.task == Task::sequence && (options.loss.empty() || options.loss == "hamming"))
+    return CostMatrix::from_values(CostMatrix::named("zero-one", classes.size()).values(), classes.size(), "hamming",
+                                   classes, "the Hamming loss");
   const std::string usual = options.task == Task::ordinal ? "absolute" : "zero-one";
   return CostMatrix::parse(options.loss.empty() ? usual : options.loss, classes);
+}
+
+double usual_lambda(const TrainOptions& options, const Dataset& data) {
+  const auto n = static_cast<double>(std::max<std::size_t>(data.examples(), 1));
+  const bool averaged = options.task == Task::sequence && options.surrogate != SurrogateKind::crf;
+  return averaged ? static_cast<double>(data.label.size()) / n / n : 1 / n;
 }
 
 TrainOptions completed(TrainOptions options) {

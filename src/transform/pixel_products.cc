@@ -11,13 +11,29 @@
 #include "m4n/error.h"
 
 namespace m4n {
+namespace {
+
+// Calls body(a, b) for all neighbours, in the order of the columns.
+template <class Body>
+void each_pair(const PixelGrid& grid, Body&& body) {
+  const std::size_t h = grid.height, w = grid.width;
+  for (std::size_t i = 0; i < h; ++i)
+    for (std::size_t j = 0; j + 1 < w; ++j) body(i * w + j, i * w + j + 1);
+  for (std::size_t i = 0; i + 1 < h; ++i)
+    for (std::size_t j = 0; j < w; ++j) body(i * w + j, (i + 1) * w + j);
+  for (std::size_t i = 0; i + 1 < h; ++i)
+    for (std::size_t j = 0; j + 1 < w; ++j) body(i * w + j, (i + 1) * w + j + 1);
+  for (std::size_t i = 0; i + 1 < h; ++i)
+    for (std::size_t j = 0; j + 1 < w; ++j) body(i * w + j + 1, (i + 1) * w + j);
+}
+
+}  // namespace
 
 std::size_t PixelGrid::columns() const {
   return pixels() + height * (width - 1) + (height - 1) * width + 2 * (height - 1) * (width - 1);
 }
 
 PixelGrid PixelGrid::parse(const std::string& text) {
-  constexpr std::size_t largest_side = 10000;
   PixelGrid grid;
   const char* const end = text.data() + text.size();
   const auto height = std::from_chars(text.data(), end, grid.height);
@@ -37,30 +53,22 @@ void PixelGrid::check(std::size_t found, const std::string& file) const {
                           pixels()));
 }
 
+std::string PixelGrid::name(std::size_t column) const {
+  std::string found = std::to_string(column + 1);
+  std::size_t place = pixels();
+  each_pair(*this, [&](std::size_t a, std::size_t b) {
+    if (place++ == column) found = fmt::format("{}*{}", a + 1, b + 1);
+  });
+  return found;
+}
+
 void pixel_products(const PixelGrid& grid, std::span<const double> pixels, std::span<double> out) {
-  const std::size_t h = grid.height, w = grid.width;
-  if (out.data() != pixels.data()) std::copy(pixels.begin(), pixels.end(), out.begin());
-  const double* const x = out.data();
+  std::copy(pixels.begin(), pixels.end(), out.begin());
   double* product = out.data() + grid.pixels();
-  for (std::size_t i = 0; i < h; ++i)
-    for (std::size_t j = 0; j + 1 < w; ++j) *product++ = x[i * w + j] * x[i * w + j + 1];
-  for (std::size_t i = 0; i + 1 < h; ++i)
-    for (std::size_t j = 0; j < w; ++j) *product++ = x[i * w + j] * x[(i + 1) * w + j];
-  for (std::size_t i = 0; i + 1 < h; ++i)
-    for (std::size_t j = 0; j + 1 < w; ++j) *product++ = x[i * w + j] * x[(i + 1) * w + j + 1];
-  for (std::size_t i = 0; i + 1 < h; ++i)
-    for (std::size_t j = 0; j + 1 < w; ++j) *product++ = x[i * w + j + 1] * x[(i + 1) * w + j];
+  each_pair(grid, [&](std::size_t a, std::size_t b) { *product++ = pixels[a] * pixels[b]; });
 }
 
-DenseMatrix with_pixel_products(const PixelGrid& grid, const DenseView& pixels) {
-  DenseMatrix result{pixels.rows, grid.columns(), {}};
-  result.values.resize(result.rows * result.cols);
-  for (std::size_t i = 0; i < pixels.rows; ++i)
-    pixel_products(grid, pixels.row(i), std::span(result.values).subspan(i * result.cols, result.cols));
-  return result;
-}
-
-SparseMatrix sparse_with_pixel_products(const PixelGrid& grid, const DenseView& pixels) {
+SparseMatrix with_pixel_products(const PixelGrid& grid, const DenseView& pixels) {
   SparseMatrix result;
   result.cols = grid.columns();
   std::vector<double> row(result.cols);

@@ -14,9 +14,11 @@
 namespace m4n {
 
 struct PixelGrid {
+  static constexpr std::size_t largest_side = 10000;
   std::size_t height = 0, width = 0;
   std::size_t pixels() const { return height * width; }
-  std::size_t columns() const;  // pixels and products
+  std::size_t columns() const;                 // pixels and products
+  std::string name(std::size_t column) const;  // "17", or "17*18" for a product, counted from 1
 
   // From text such as 16x8; throws UsageError otherwise.
   static PixelGrid parse(const std::string& text);
@@ -24,11 +26,10 @@ struct PixelGrid {
   void check(std::size_t found, const std::string& file) const;
 };
 
-// One picture, into `out` with grid.columns() entries. Its first pixels() entries may be the picture itself.
+// One picture, into `out` with grid.columns() entries.
 void pixel_products(const PixelGrid& grid, std::span<const double> pixels, std::span<double> out);
 
-// All rows, dense; or only what is not zero, which for black and white pictures is a small part.
-DenseMatrix with_pixel_products(const PixelGrid& grid, const DenseView& pixels);
-SparseMatrix sparse_with_pixel_products(const PixelGrid& grid, const DenseView& pixels);
+// All rows, but only what is not zero, which for black and white pictures is a small part.
+SparseMatrix with_pixel_products(const PixelGrid& grid, const DenseView& pixels);
 
 }  // namespace m4n

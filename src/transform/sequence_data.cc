@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "m4n/error.h"
 
 namespace m4n {
@@ -41,6 +43,9 @@ class TrainingRows {
         hashing_.hash_bits() == 0 ? counter_.finish(min_count_, rows_) : std::move(hashing_);
     if (dictionary.columns() == 0)
       throw Error(fmt::format("{}: no attribute occurs in {} tokens or more; lower --min-count", file, min_count_));
+    // Attributes of texts are there or not; their ones need not be kept.
+    if (std::all_of(rows_.value.begin(), rows_.value.end(), [](double value) { return value == 1; }))
+      rows_.value = std::vector<double>();
     x = std::move(rows_);
     return dictionary;
   }

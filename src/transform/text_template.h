@@ -40,6 +40,7 @@ class TextTemplate {
   const std::string& text() const { return text_; }  // as parsed; kept in the model
   bool transitions() const { return transitions_; }
   std::size_t attributes() const { return rules_.size(); }  // of every token
+  std::size_t columns() const { return columns_; }          // one more than the largest that is asked for
 
   // Throws Error if a macro asks for a column that is not among the first `feature_columns` of the text.
   void check_columns(const ConllText& text, std::size_t feature_columns) const;
@@ -61,7 +62,7 @@ class TextTemplate {
   std::string name_, text_;
   std::vector<Piece> pieces_;
   std::vector<Rule> rules_;
-  std::size_t columns_ = 0;  // one more than the largest that is asked for
+  std::size_t columns_ = 0;
   bool transitions_ = false;
 };
 

@@ -70,7 +70,7 @@ def test_unknown_option_lists_the_valid_ones(m4n, small):
     "option, value, valid",
     [
         ("--surrogate", "svm", "m4n, m3n, crf, qs"),
-        ("--solver", "adam", "auto, prox, gbcfw, lbfgs"),
+        ("--solver", "adam", "auto, prox, atoms, gbcfw, lbfgs"),
         ("--task", "ordnal", "Did you mean 'ordinal'?"),
         ("--loss", "hinge", "zero-one, absolute, squared"),
         ("--decode", "beam", "argmax, adversary, expected"),
@@ -115,7 +115,7 @@ def test_missing_and_superfluous_values(m4n, small):
 
 def test_missing_and_superfluous_arguments(m4n, small):
     assert "DATA is required" in refused(m4n, "train")
-    assert "DATA is required" in refused(m4n, "predict", "x.m4n")
+    assert "MODEL is required" in refused(m4n, "predict")
     assert "MODEL is required" in refused(m4n, "eval")
     assert "--seed requires --bootstrap" in refused(m4n, "eval", "x.m4n", small, "--seed", "1")
     assert "too many: 'other.csv'" in refused(m4n, "train", small, "other.csv")

@@ -13,7 +13,8 @@ namespace {
 std::optional<ConllText> read_whole(std::string_view text) {
   try {
     Input input = Input::memory(text, "fuzz");
-    return read_conll(input);
+    LineReader lines(input);
+    return read_conll(lines);
   } catch (const Error&) {
     return std::nullopt;  // refused in words
   }

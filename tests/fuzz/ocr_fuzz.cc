@@ -10,10 +10,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   for (const bool training : {true, false}) {
     try {
       Input input = Input::memory(text, "fuzz");
+      LineReader lines(input);
       if (training)
-        read_ocr_letters(input);
+        read_ocr_letters(lines);
       else
-        read_ocr_letters(input, {"a", "b"}, 2, false);
+        read_ocr_letters(lines, {"a", "b"}, 2, false);
     } catch (const Error&) {
       continue;  // refused in words
     }

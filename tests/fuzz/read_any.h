@@ -15,7 +15,8 @@ inline void read(std::string_view text, Format format, bool target_required, con
   options.format = format;
   try {
     Input input = Input::memory(text, "fuzz");
-    RawTable table = read_table(input, options, target_required, expected);
+    LineReader lines(input);
+    RawTable table = read_table(lines, options, target_required, expected);
     if (!target_required) return;
     const Task task = guess_task(table, 0);
     label_for_training(std::move(table), task);

@@ -12,7 +12,8 @@ void as_template(std::string_view bytes) {
   using namespace m4n;
   static const ConllText text = [] {
     Input input = Input::memory("The DT O\n\xc3\x89t\xc3\xa9\x80 NN B-x\n\nU.S.-1998 X O\n", "text");
-    return read_conll(input);
+    LineReader lines(input);
+    return read_conll(lines);
   }();
   try {
     const TextTemplate rules = TextTemplate::parse(bytes, "fuzz");

@@ -58,16 +58,18 @@ inline Sentences random_sentences(Rng& rng, std::size_t n, std::size_t d, std::s
 inline std::vector<ChainSolution> solve_path(const Sentences& set, const CostMatrix& cost,
                                              const std::vector<double>& lambdas, const TrainOptions& options,
                                              const Context& context = {}) {
-  return solve_chains({.x = view(set.x),
-                       .tokens = &set.tokens,
-                       .bias = options.bias,
-                       .label = set.label,
-                       .weight = set.share,
-                       .cost = &cost,
-                       .lambdas = lambdas,
-                       .options = &options,
-                       .iterations_per_position = true,
-                       .context = &context});
+  std::vector<ChainSolution> out;
+  solve_chains({.x = view(set.x),
+                .tokens = &set.tokens,
+                .bias = options.bias,
+                .label = set.label,
+                .weight = set.share,
+                .cost = &cost,
+                .lambdas = lambdas,
+                .options = &options,
+                .context = &context},
+               [&](ChainSolution solution) { out.push_back(std::move(solution)); });
+  return out;
 }
 inline ChainSolution solve(const Sentences& set, const CostMatrix& cost, double lambda, const TrainOptions& options,
                            const Context& context = {}) {

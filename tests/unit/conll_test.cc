@@ -12,7 +12,8 @@ namespace {
 
 ConllText conll(std::string_view text) {
   Input input = Input::memory(text, "file");
-  return read_conll(input);
+  LineReader lines(input);
+  return read_conll(lines);
 }
 std::string conll_refusal(std::string_view text) {
   return refusal([&] { conll(text); });
@@ -58,7 +59,8 @@ TEST(Conll, LineEndsMarksAndPackingMakeNoDifference) {
   ASSERT_EQ(gzwrite(packed, plain.data(), static_cast<unsigned>(plain.size())), static_cast<int>(plain.size()));
   gzclose(packed);
   Input input = Input::open(file.path());
-  EXPECT_EQ(cells(read_conll(input)), expected);
+  LineReader lines(input);
+  EXPECT_EQ(cells(read_conll(lines)), expected);
 }
 
 TEST(Conll, BytesPassThrough) {
@@ -152,7 +154,8 @@ TEST(Conll, RealFiles) {
   const std::string folder = data_folder();
   if (folder.empty()) GTEST_SKIP() << "no data sets here";
   Input input = Input::open(folder + "/conll2000_train.txt.gz");
-  const ConllText text = read_conll(input);
+  LineReader lines(input);
+  const ConllText text = read_conll(lines);
   EXPECT_EQ(text.sentences(), 8936U);
   EXPECT_EQ(text.tokens(), 211727U);
   EXPECT_EQ(text.columns(), 3U);

@@ -93,10 +93,10 @@ TEST(ModelDefects, UnknownThingsAreNotIgnored) {
   expect_refused(file.sealed(), "its arrays end at byte");
 
   file = test::open_model(test::sample_linear().to_bytes());
-  file.header["kind"] = "chain";
+  file.header["kind"] = "forest";
   expect_refused(
       file.sealed(),
-      "kind 'chain', but this m4n knows the kinds 'linear' and 'mapped' only: it was written by a newer m4n");
+      "kind 'forest', but this m4n knows the kinds 'linear', 'mapped' and 'chain' only: it was written by a newer m4n");
   file.header["kind"] = 3;
   expect_refused(file.sealed(), "its header must hold exactly");
 }
@@ -151,7 +151,8 @@ TEST(ModelDefects, FieldsHaveRanges) {
     file.header["fields"][field] = value;
     expect_refused(file.sealed(), message);
   };
-  refused("task", "sequence", "expected one of: multiclass, ordinal");
+  refused("task", "sequence", "a model of the kind 'linear' cannot have the task sequence");
+  refused("task", "dream", "expected one of: multiclass, ordinal, sequence");
   refused("surrogate", "M4N", "expected one of: m4n, m3n, crf, qs");
   refused("decode", "auto", "decoder is still to be chosen");
   refused("binning", "", "expected one of: quantile, width");

@@ -10,14 +10,16 @@ using testing::ElementsAre;
 
 OcrWords letters(std::string_view text) {
   Input input = Input::memory(text, "file");
-  return read_ocr_letters(input);
+  LineReader lines(input);
+  return read_ocr_letters(lines);
 }
 std::string letters_refusal(std::string_view text) {
   return refusal([&] { letters(text); });
 }
 OcrWords for_model(std::string_view text, std::size_t pixels, bool labels_required) {
   Input input = Input::memory(text, "file");
-  return read_ocr_letters(input, {"a", "b"}, pixels, labels_required);
+  LineReader lines(input);
+  return read_ocr_letters(lines, {"a", "b"}, pixels, labels_required);
 }
 
 const std::string good =
@@ -91,7 +93,8 @@ TEST(OcrLetters, RealFile) {
   const std::string folder = data_folder();
   if (folder.empty()) GTEST_SKIP() << "no data sets here";
   Input input = Input::open(folder + "/ocr_letters.data.gz");
-  const OcrWords words = read_ocr_letters(input);
+  LineReader lines(input);
+  const OcrWords words = read_ocr_letters(lines);
   EXPECT_EQ(words.words.data.examples(), 6877U);
   EXPECT_EQ(words.words.data.class_names.size(), 26U);
   EXPECT_EQ(std::get<DenseMatrix>(words.words.data.x).rows, 52152U);

@@ -17,12 +17,21 @@ TEST(PixelProducts, TwoByThree) {
   const PixelGrid grid{2, 3};
   const std::vector<double> pixels{1, 2, 3, 5, 7, 11};
   EXPECT_EQ(grid.columns(), 6U + 4 + 3 + 4);
-  const DenseMatrix out = with_pixel_products(grid, {pixels.data(), 1, 6, 6});
-  EXPECT_THAT(out.values, ElementsAre(1, 2, 3, 5, 7, 11,  //
-                                      2, 6, 35, 77,       // right
-                                      5, 14, 33,          // below
-                                      7, 22,              // to the right and below
-                                      10, 21));           // to the left and below
+  std::vector<double> out(grid.columns());
+  pixel_products(grid, pixels, out);
+  EXPECT_THAT(out, ElementsAre(1, 2, 3, 5, 7, 11,  //
+                               2, 6, 35, 77,       // right
+                               5, 14, 33,          // below
+                               7, 22,              // to the right and below
+                               10, 21));           // to the left and below
+}
+
+TEST(PixelProducts, NamesTellThePixels) {
+  const PixelGrid grid{2, 3};
+  EXPECT_EQ(grid.name(0), "1");
+  EXPECT_EQ(grid.name(5), "6");
+  EXPECT_EQ(grid.name(6), "1*2");
+  EXPECT_EQ(grid.name(16), "3*5");
 }
 
 TEST(PixelProducts, SixteenByEight) { EXPECT_EQ((PixelGrid{16, 8}).columns(), 570U); }
@@ -44,9 +53,9 @@ TEST(PixelProducts, EveryPairOfNeighboursOnce) {
         if (apart(a / grid.width, b / grid.width) <= 1 && apart(a % grid.width, b % grid.width) <= 1)
           ++expected[primes[a] * primes[b]];
       }
-    const DenseMatrix out = with_pixel_products(grid, {primes.data(), 1, grid.pixels(), grid.pixels()});
-    ASSERT_EQ(out.values.size(), grid.columns());
-    for (std::size_t c = grid.pixels(); c < out.values.size(); ++c) ++found[out.values[c]];
+    std::vector<double> out(grid.columns());
+    pixel_products(grid, primes, out);
+    for (std::size_t c = grid.pixels(); c < out.size(); ++c) ++found[out[c]];
     EXPECT_EQ(found, expected) << grid.height << "x" << grid.width;
   }
 }
@@ -56,8 +65,11 @@ TEST(PixelProducts, SparseIsDenseWithoutZeros) {
   const PixelGrid grid{4, 5};
   DenseMatrix pixels{7, 20, std::vector<double>(140)};
   for (double& p : pixels.values) p = rng.uniform() < 0.5 ? 0 : rng.normal();
-  const DenseMatrix dense_rows = with_pixel_products(grid, pixels.view());
-  const SparseMatrix sparse_rows = sparse_with_pixel_products(grid, pixels.view());
+  DenseMatrix dense_rows{7, grid.columns(), std::vector<double>(7 * grid.columns())};
+  for (std::size_t i = 0; i < 7; ++i)
+    pixel_products(grid, pixels.view().row(i),
+                   std::span(dense_rows.values).subspan(i * dense_rows.cols, dense_rows.cols));
+  const SparseMatrix sparse_rows = with_pixel_products(grid, pixels.view());
   ASSERT_EQ(sparse_rows.rows, 7U);
   ASSERT_EQ(sparse_rows.cols, grid.columns());
   DenseMatrix back{7, grid.columns(), std::vector<double>(7 * grid.columns())};

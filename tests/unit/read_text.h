@@ -22,7 +22,8 @@ inline const std::string byte_order_mark = "\xef\xbb\xbf";  // of UTF-8
 inline RawTable read_text(std::string_view text, const ReadOptions& options = {}, bool target_required = true,
                           const Model* expected = nullptr) {
   Input input = Input::memory(text, "file");
-  return read_table(input, options, target_required, expected);
+  LineReader lines(input);
+  return read_table(lines, options, target_required, expected);
 }
 
 // Runs `call`, which must throw exactly an `E`, and returns its message.

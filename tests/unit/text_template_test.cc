@@ -14,7 +14,8 @@ using testing::ElementsAre;
 
 ConllText conll(std::string_view text) {
   Input input = Input::memory(text, "data");
-  return read_conll(input);
+  LineReader lines(input);
+  return read_conll(lines);
 }
 
 // The attributes of every token of the first sentence.

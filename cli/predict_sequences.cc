@@ -1,0 +1,303 @@
+// Sequences in, labels out. Text keeps its lines: CoNLL columns get one more (a column for each of --k-best),
+// CRFsuite's attributes become a label a line; letters give a CSV with the header label. --marginals adds
+// label:probability.
+#include "predict_sequences.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "core/parallel.h"
+#include "csv_out.h"
+#include "data/conll.h"
+#include "data/crfsuite.h"
+#include "m4n/error.h"
+#include "m4n/read.h"
+#include "messages.h"
+#include "model/atomic_file.h"
+#include "surrogate/chain_predictor.h"
+#include "transform/read_sequences.h"
+#include "transform/sequence_data.h"
+
+namespace m4n::cli {
+namespace {
+
+constexpr std::size_t batch_size = 512;  // sentences that are read before they are tagged
+constexpr std::size_t chunk = 16;        // of them a thread takes at a time
+
+struct Labelling {
+  std::vector<std::int32_t> label;
+  double score = 0, probability = 0;  // the latter for crf only
+};
+
+// All that was asked for about one sentence.
+struct Answer {
+  std::vector<Labelling> best;    // the decoder's one, or the k best
+  std::vector<double> marginals;  // M x k, where asked for
+};
+
+class Tagger {
+ public:
+  Tagger(const ChainPredictor& predictor, const Model& model, const SequencePrediction& asked)
+      : tagger_(predictor), model_(model), asked_(asked) {}
+
+  // False if the scores are not finite.
+  bool answer(const FeaturesView& x, std::size_t first, std::size_t length, Answer& out) {
+    if (!tagger_.read(x, first, length)) return false;
+    const bool crf = model_.surrogate == SurrogateKind::crf;
+    out.best.clear();
+    if (asked_.k_best == 0) {
+      out.best.push_back({std::vector<std::int32_t>(length), 0, 0});
+      tagger_.decode(out.best[0].label);
+    } else {
+      const double log_partition = crf ? tagger_.log_partition() : 0;
+      const KBest& found = tagger_.best(asked_.k_best);
+      for (std::size_t r = 0; r < found.size(); ++r)
+        out.best.push_back({{found.path(r).begin(), found.path(r).end()},
+                            found.score(r),
+                            crf ? std::exp(found.score(r) - log_partition) : 0});
+    }
+    if (asked_.marginals) {
+      const PaddedRows<const double> mu = tagger_.marginals();
+      out.marginals.clear();
+      for (std::size_t m = 0; m < length; ++m)
+        out.marginals.insert(out.marginals.end(), mu.row(m), mu.row(m) + model_.k());
+    }
+    return true;
+  }
+
+ private:
+  ChainTagger tagger_;
+  const Model& model_;
+  const SequencePrediction& asked_;
+};
+
+[[noreturn]] void refuse_scores(const std::string& file, std::size_t line) {
+  throw Error(fmt::format(
+      "{}: the scores of the sequence at line {} are not finite numbers: one of its values is too large for "
+      "the model; correct it, or leave the sequence out",
+      file, line));
+}
+
+// Writes answers as they come, in text or collected as JSON.
+class Writer {
+ public:
+  Writer(const Model& model, const SequencePrediction& asked)
+      : model_(model), asked_(asked), csv_(model.input->format == Format::ocr), names_(model.classes) {
+    if (csv_)
+      for (std::string& name : names_) name = csv_cell(name);
+    if (asked.json) json_ = {{"n", 0}, {"tokens", 0}, {"classes", model.classes}};
+  }
+
+  // A line a token; `begin(m)` writes what stands before the label of token m, with its separator.
+  template <class Begin>
+  void add(const Answer& answer, char separator, Begin&& begin) {
+    if (asked_.json) return add_json(answer);
+    for (std::size_t m = 0; m < answer.best[0].label.size(); ++m) {
+      begin(m, text_);
+      const std::size_t columns = std::max<std::size_t>(asked_.k_best, 1);
+      for (std::size_t r = 0; r < columns; ++r) {
+        if (r > 0) text_ += separator;
+        // There may be fewer labellings than were asked for.
+        text_ += r < answer.best.size() ? std::string_view(names_[static_cast<std::size_t>(answer.best[r].label[m])])
+                                        : unknown_label_name;
+      }
+      for (std::size_t k = 0; asked_.marginals && k < model_.k(); ++k) {
+        text_ += separator;
+        if (!csv_) (text_ += names_[k]) += ':';
+        fmt::format_to(std::back_inserter(text_), "{}", answer.marginals[m * model_.k() + k]);
+      }
+      text_ += '\n';
+    }
+  }
+  void add_line(std::string_view line) {
+    if (!asked_.json) (text_ += line) += '\n';
+  }
+  void add_csv_header() {
+    std::string line = "label";
+    for (std::size_t r = 2; r <= asked_.k_best; ++r) line += fmt::format(",label_{}", r);
+    for (std::size_t k = 0; asked_.marginals && k < model_.k(); ++k) line += "," + csv_cell("p_" + model_.classes[k]);
+    add_line(line);
+  }
+
+  // What there is goes out now, unless it goes to a file as a whole.
+  void flush() {
+    if (!asked_.out.empty() || asked_.json) return;
+    print(text_);
+    finish_output();
+    text_.clear();
+  }
+  void finish() {
+    // Names may hold bytes that are not UTF-8; JSON may not.
+    if (asked_.json) text_ = json_.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    if (!asked_.out.empty()) return write_file_atomically(asked_.out, text_);
+    print(text_);
+    finish_output();
+  }
+
+ private:
+  nlohmann::ordered_json names(const Labelling& labelling) const {
+    nlohmann::ordered_json out = nlohmann::ordered_json::array();
+    for (const std::int32_t label : labelling.label) out.push_back(model_.classes[static_cast<std::size_t>(label)]);
+    return out;
+  }
+  void add_json(const Answer& answer) {
+    const std::size_t length = answer.best[0].label.size();
+    json_["n"] = json_["n"].get<std::size_t>() + 1;
+    json_["tokens"] = json_["tokens"].get<std::size_t>() + length;
+    if (asked_.k_best == 0) {
+      json_["label"].push_back(names(answer.best[0]));
+    } else {
+      nlohmann::ordered_json all = nlohmann::ordered_json::array();
+      for (const Labelling& labelling : answer.best) {
+        all.push_back({{"score", labelling.score}, {"label", names(labelling)}});
+        if (model_.surrogate == SurrogateKind::crf) all.back()["probability"] = labelling.probability;
+      }
+      json_["k_best"].push_back(std::move(all));
+    }
+    if (!asked_.marginals) return;
+    nlohmann::ordered_json tokens = nlohmann::ordered_json::array();
+    for (std::size_t m = 0; m < length; ++m)
+      tokens.push_back(std::span(answer.marginals).subspan(m * model_.k(), model_.k()));
+    json_["marginals"].push_back(std::move(tokens));
+  }
+
+  const Model& model_;
+  const SequencePrediction& asked_;
+  bool csv_;
+  std::vector<std::string> names_;  // as they are written
+  std::string text_;
+  nlohmann::ordered_json json_;
+};
+
+// Blank lines stay where they are.
+class LineEcho {
+ public:
+  void before(std::size_t line, Writer& writer) {
+    for (; line_ < line; ++line_) writer.add_line("");
+  }
+  void pass(std::size_t count) { line_ += count; }
+
+ private:
+  std::size_t line_ = 1;  // the next one to be written
+};
+
+// Reads up to batch_size sentences, fewer where the next one has yet to arrive, tags them and writes them; until the
+// end. read(i) reads a sentence into place i of the batch, make_worker() gives a thread a function (i, answer) that
+// answers it, write(i, answer) writes it.
+template <class Read, class MakeWorker, class Write>
+void in_batches(LineReader& lines, const SequencePrediction& asked, LineEcho& echo, Writer& writer, Read&& read,
+                MakeWorker&& make_worker, Write&& write) {
+  std::vector<Answer> answers(batch_size);
+  for (bool more = true; more;) {
+    std::size_t count = 0;
+    while (count < batch_size && (more = read(count))) {
+      ++count;
+      if (lines.waits()) break;
+    }
+    parallel_chunks(count, chunk, asked.context.threads,
+                    [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+                      auto worker = make_worker();
+                      for (std::size_t i = first; i < last; ++i) worker(i, answers[i]);
+                    });
+    for (std::size_t i = 0; i < count; ++i) write(i, answers[i]);
+    echo.before(lines.line_number() + 1, writer);
+    writer.flush();
+  }
+}
+
+void predict_columns(LineReader& lines, const ChainPredictor& predictor, const Model& model,
+                     const SequencePrediction& asked, Writer& writer) {
+  const SequenceInput& input = *model.input;
+  ConllReader reader(lines);
+  std::vector<ConllText> text(batch_size);
+  LineEcho echo;
+  in_batches(
+      lines, asked, echo, writer,
+      [&](std::size_t i) {
+        text[i].clear();
+        return reader.next(text[i]);
+      },
+      [&] {
+        return [&, tagger = Tagger(predictor, model, asked),
+                encoder = SequenceEncoder(input.attributes, input.dictionary, input.feature_columns)](
+                   std::size_t i, Answer& answer) mutable {
+          const SparseMatrix& rows = encoder.encode(text[i], 0);
+          if (!tagger.answer(rows.view(), 0, rows.rows, answer)) refuse_scores(lines.file(), text[i].first_line(0));
+        };
+      },
+      [&](std::size_t i, const Answer& answer) {
+        const ConllText& own = text[i];
+        echo.before(own.first_line(0), writer);
+        const char separator = own.line(0).find('\t') == std::string_view::npos ? ' ' : '\t';
+        writer.add(answer, separator, [&](std::size_t m, std::string& out) {
+          std::string_view line = own.line(m);
+          while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
+          (out += line) += separator;
+        });
+        echo.pass(own.tokens());
+      });
+}
+
+void predict_attributes(LineReader& lines, const ChainPredictor& predictor, const Model& model,
+                        const SequencePrediction& asked, Writer& writer) {
+  CrfsuiteReader reader(lines);
+  std::vector<CrfsuiteSequence> sequence(batch_size);
+  LineEcho echo;
+  in_batches(
+      lines, asked, echo, writer, [&](std::size_t i) { return reader.next(sequence[i]); },
+      [&] {
+        return [&, tagger = Tagger(predictor, model, asked), scratch = AttributeDictionary::Scratch{}](
+                   std::size_t i, Answer& answer) mutable {
+          SparseMatrix rows;
+          model.input->dictionary.append_rows(sequence[i].attributes(), scratch, rows);
+          if (!tagger.answer(rows.view(), 0, rows.rows, answer))
+            refuse_scores(lines.file(), sequence[i].line_number(0));
+        };
+      },
+      [&](std::size_t i, const Answer& answer) {
+        echo.before(sequence[i].line_number(0), writer);
+        writer.add(answer, '\t', [](std::size_t, std::string&) {});
+        echo.pass(sequence[i].tokens());
+      });
+}
+
+void predict_letters(LineReader& lines, const ChainPredictor& predictor, const Model& model,
+                     const SequencePrediction& asked, Writer& writer) {
+  const LabelledSequences words = read_model_sequences(lines, *model.input, model.classes, model.d, false);
+  const Groups& groups = words.data.feature_rows;
+  std::vector<Answer> answers(groups.count());
+  parallel_chunks(
+      groups.count(), chunk, asked.context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+        Tagger tagger(predictor, model, asked);
+        for (std::size_t i = first; i < last; ++i)
+          if (!tagger.answer(view(words.data.x), groups.begin(i), groups.end(i) - groups.begin(i), answers[i]))
+            refuse_scores(lines.file(), groups.begin(i) + 1);
+      });
+  writer.add_csv_header();
+  for (const Answer& answer : answers) writer.add(answer, ',', [](std::size_t, std::string&) {});
+}
+
+}  // namespace
+
+void predict_sequences(const Model& model, const SequencePrediction& asked) {
+  Input input = Input::open(asked.data);
+  LineReader lines(input);
+  const ChainPredictor predictor(model);
+  Writer writer(model, asked);
+  switch (model.input->format) {
+    case Format::conll:
+      predict_columns(lines, predictor, model, asked, writer);
+      break;
+    case Format::crfsuite:
+      predict_attributes(lines, predictor, model, asked, writer);
+      break;
+    default:
+      predict_letters(lines, predictor, model, asked, writer);
+  }
+  writer.finish();
+}
+
+}  // namespace m4n::cli

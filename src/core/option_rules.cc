@@ -1,0 +1,185 @@
+// Which training options go together. A value that did not come through the table of options (from a program) meets the
+// same ranges here.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/option_values.h"
+#include "m4n/options.h"
+
+namespace m4n {
+namespace {
+
+void validate_ranges(const TrainOptions& o) {
+  const auto check = [](bool fine, const char* option, double value, const char* allowed) {
+    if (!fine) throw UsageError(fmt::format("{}: found {}, expected {}", option, value, allowed));
+  };
+  const auto is_positive = [](double x) { return x > 0 && std::isfinite(x); };
+  check(o.smoothing == 0 || (o.smoothing >= least_smoothing && o.smoothing <= most_smoothing), "smoothing", o.smoothing,
+        "0, or a number from 1e-6 to 1e6");
+  check(!o.lambda || (*o.lambda >= smallest_lambda && *o.lambda <= largest_lambda), "lambda", o.lambda.value_or(0),
+        "a positive number from 1e-30 to 1e30");
+  check(o.tol > 0 && o.tol < 1, "tol", o.tol, "a number between 0 and 1");
+  check(!o.time_limit || is_positive(*o.time_limit), "time_limit", o.time_limit.value_or(0), "a positive number");
+  check(o.epochs >= 1, "epochs", o.epochs, "at least 1");
+  check(o.oracle_iterations >= 1, "oracle_iterations", o.oracle_iterations, "at least 1");
+  check(!o.gamma || is_positive(*o.gamma), "gamma", o.gamma.value_or(0), "a positive number");
+  check(o.degree >= 1 && o.degree <= 20, "degree", o.degree, "1 to 20");
+  check(o.components >= 0, "components", o.components, "0 (the default number), or more");
+  check(o.bins == 0 || (o.bins >= 2 && o.bins <= max_bins), "bins", o.bins, "0 (off), or 2 to 1000");
+}
+
+void validate_surrogate(const TrainOptions& o) {
+  const std::string surrogate = to_string(o.surrogate);
+  const bool m4n = o.surrogate == SurrogateKind::m4n;
+  if (o.smoothing > 0 && !m4n)
+    throw UsageError(
+        fmt::format("--smoothing smooths the max-min game of --surrogate m4n; {} has none. Leave it out, or "
+                    "use --surrogate m4n",
+                    surrogate));
+  if (o.decode == Decoder::adversary && !m4n)
+    throw UsageError(
+        fmt::format("--decode adversary answers with the min player of --surrogate m4n; {} has none. Leave "
+                    "it out, or use --surrogate m4n",
+                    surrogate));
+  if (o.decode == Decoder::expected && m4n && o.smoothing <= 0)
+    throw UsageError(
+        "--decode expected needs a distribution over the classes, and the marginals of the plain max-min game "
+        "are not unique. Use --decode adversary, or --smoothing 1 to make them unique");
+  if (o.decode == Decoder::expected && o.surrogate == SurrogateKind::m3n)
+    throw UsageError(
+        "--decode expected needs a distribution over the classes, and m3n has none. Use --decode argmax, or "
+        "another --surrogate");
+}
+
+void validate_solver(const TrainOptions& o) {
+  const bool spmp = o.oracle == OracleKind::spmp;
+  if (o.surrogate == SurrogateKind::qs && o.solver != SolverKind::automatic)
+    throw UsageError(fmt::format("--solver {}: qs is solved in closed form (one linear system). Leave --solver out",
+                                 to_string(o.solver)));
+  if (o.solver == SolverKind::lbfgs && o.surrogate != SurrogateKind::crf)
+    throw UsageError(
+        fmt::format("--solver lbfgs needs a smooth objective, which only --surrogate crf has, not {}. Use "
+                    "--solver auto",
+                    to_string(o.surrogate)));
+  if (spmp && o.surrogate != SurrogateKind::m4n)
+    throw UsageError(fmt::format("--oracle spmp solves the max-min game of --surrogate m4n; {} has none. Leave it out",
+                                 to_string(o.surrogate)));
+  if (spmp && o.smoothing > 0)
+    throw UsageError("--oracle spmp solves the unsmoothed game only. Leave out --smoothing, or use --oracle exact");
+  if (spmp && o.solver != SolverKind::automatic && o.solver != SolverKind::gbcfw)
+    throw UsageError(
+        fmt::format("--oracle spmp is an oracle of --solver gbcfw, not of {}. Use --solver gbcfw, or --oracle "
+                    "exact",
+                    to_string(o.solver)));
+  if (!spmp && o.oracle_iterations != TrainOptions{}.oracle_iterations)
+    throw UsageError(
+        "--oracle-iterations counts iterations of --oracle spmp; the exact oracle has none. Leave it out, or "
+        "add --oracle spmp");
+  if (!spmp && o.warm_start != TrainOptions{}.warm_start)
+    throw UsageError(
+        "--warm-start is about --oracle spmp; the exact oracle needs no start. Leave it out, or add --oracle spmp");
+  // With spmp the automatic solver is gbcfw.
+  const bool gbcfw = o.solver == SolverKind::gbcfw || (spmp && o.solver == SolverKind::automatic);
+  if (!gbcfw && o.step != StepRule::automatic)
+    throw UsageError(
+        "--step belongs to --solver gbcfw; the other solvers choose their own steps. Leave it out, or add "
+        "--solver gbcfw");
+  if (!gbcfw && o.average)
+    throw UsageError(
+        "--average belongs to --solver gbcfw; the other solvers return the best weights they certified. Leave it out, "
+        "or "
+        "add --solver gbcfw");
+}
+
+void validate_features(const TrainOptions& o) {
+  const std::string features = to_string(o.features);
+  const TrainOptions usual;
+  const bool sampled = o.features == FeatureKind::rbf_centers || o.features == FeatureKind::nystrom ||
+                       o.features == FeatureKind::fourier;
+  if (o.gamma && o.features == FeatureKind::linear)
+    throw UsageError("--gamma belongs to a kernel, and linear features have none. Add --features rbf, or leave it out");
+  if (o.degree != usual.degree && o.features != FeatureKind::poly)
+    throw UsageError(fmt::format("--degree belongs to --features poly, not to {}. Leave it out", features));
+  if (o.components != usual.components && !sampled)
+    throw UsageError(
+        fmt::format("--components counts the centres of rbf-centers, the landmarks of nystrom or the waves of fourier; "
+                    "{} has none. "
+                    "Leave it out",
+                    features));
+  if (o.landmarks != usual.landmarks && o.features != FeatureKind::nystrom)
+    throw UsageError(fmt::format("--landmarks belongs to --features nystrom, not to {}. Leave it out", features));
+  if (o.solver == SolverKind::lbfgs && o.features != FeatureKind::linear && !sampled)
+    throw UsageError(fmt::format(
+        "--solver lbfgs moves the weights of explicit features, and the kernel {} has none. Use --solver auto, or "
+        "--features nystrom",
+        features));
+}
+
+void validate_grades(const TrainOptions& o) {
+  if (o.bins > 0 && o.task == Task::multiclass)
+    throw UsageError(
+        "--bins cuts a numeric target into ordered grades, which --task multiclass has not. Use --task "
+        "ordinal, or leave out --bins");
+  if (o.bins == 0 && o.binning != TrainOptions{}.binning)
+    throw UsageError(
+        "--binning says how --bins N cuts the target, and there is no --bins. Add --bins N, or leave it out");
+}
+
+// What is only for sequences, and what is not for them. An option is not given if it has its default.
+void validate_task(const TrainOptions& o) {
+  const TrainOptions usual;
+  const bool sequence = o.task == Task::sequence;
+  const auto refuse = [&](bool given, const char* option, const char* what) {
+    if (given)
+      throw UsageError(fmt::format("{} {}, not to --task {}. Leave it out", option, what,
+                                   o.task ? to_string(*o.task) : "multiclass or ordinal"));
+  };
+  const char* const sequences = "belongs to --task sequence";
+  const char* const plain = "belongs to classes and grades";
+  if (o.task && !sequence) {
+    refuse(o.decode == Decoder::viterbi, "--decode viterbi", sequences);
+    refuse(o.solver == SolverKind::atoms, "--solver atoms", sequences);
+    refuse(o.loss == "hamming", "--loss hamming (for classes it is called zero-one)", sequences);
+    refuse(o.iterations_per_part, "--oracle-iterations with an x", sequences);
+    refuse(!o.text_template.empty(), "--template", sequences);
+    refuse(o.min_count != usual.min_count, "--min-count", sequences);
+    refuse(o.hash_bits != usual.hash_bits, "--hash", sequences);
+    refuse(!o.pixel_products.empty(), "--pixel-products", sequences);
+  }
+  if (!sequence) return;
+  refuse(o.smoothing > 0, "--smoothing", plain);
+  refuse(o.loss == "zero-one", "--loss zero-one (for sequences it is averaged over tokens, and called hamming)", plain);
+  refuse(o.features != FeatureKind::linear, "--features other than linear", plain);
+  refuse(o.bins != usual.bins, "--bins", plain);
+  refuse(!o.class_weight.empty(), "--class-weight", plain);
+  refuse(!o.read.target.empty(), "--target", plain);
+  refuse(!o.read.weights.empty(), "--weights", plain);
+  refuse(!o.read.id.empty(), "--id", plain);
+  if (o.surrogate == SurrogateKind::qs)
+    throw UsageError(
+        "--surrogate qs regresses onto the costs of all labellings of a sequence, of which there are too many. Use "
+        "m4n, "
+        "m3n or crf");
+  const bool crf = o.surrogate == SurrogateKind::crf;
+  const bool fits = o.solver == SolverKind::automatic || o.solver == (crf ? SolverKind::prox : SolverKind::atoms) ||
+                    (crf && o.solver == SolverKind::lbfgs) ||
+                    (o.solver == SolverKind::gbcfw && o.oracle == OracleKind::spmp);
+  if (!fits)
+    throw UsageError(fmt::format("--solver {}: on sequences {} is solved by {}. Leave --solver out",
+                                 to_string(o.solver), to_string(o.surrogate),
+                                 crf ? "prox or lbfgs" : "atoms, or with m4n by gbcfw with --oracle spmp"));
+}
+
+}  // namespace
+
+void validate(const TrainOptions& options) {
+  validate_ranges(options);
+  validate_task(options);
+  validate_surrogate(options);
+  validate_solver(options);
+  validate_features(options);
+  validate_grades(options);
+}
+
+}  // namespace m4n

@@ -1,0 +1,85 @@
+#include "eval/split_learner.h"
+
+#include "eval/held_out.h"
+#include "loss/cost_matrix.h"
+#include "solver/chain_training_set.h"
+#include "solver/training_set.h"
+#include "surrogate/chain_predictor.h"
+#include "surrogate/decoder.h"
+
+namespace m4n {
+namespace {
+
+class ClassLearner : public SplitLearner {
+ public:
+  ClassLearner(SplitData data, const TrainOptions& options, const Context& context)
+      : set_(std::move(data.train), options, context),
+        validation_(std::move(data.validation)),
+        test_(std::move(data.test)),
+        examples_(data.examples) {}
+
+  std::vector<LearntPoint> learn(const TrainOptions& options, const std::vector<Decoder>& decoders,
+                                 std::span<const double> lambdas, const Context& context) const override {
+    const std::vector<Solution> solutions = set_.solve(options, Decoder::automatic, lambdas, context);
+    if (context.cancelled && context.cancelled()) return {};
+    const auto on_validation =
+        predict_held_out(set_, options, solutions, decoders, validation_.x, examples_->validation);
+    const auto on_test = predict_held_out(set_, options, solutions, decoders, test_.x, examples_->test);
+    std::vector<LearntPoint> out;
+    for (std::size_t l = 0; l < solutions.size(); ++l) {
+      out.push_back({solutions[l].result, {}, {}});
+      for (std::size_t d = 0; d < decoders.size(); ++d) {
+        const std::size_t at = l * decoders.size() + d;
+        out.back().validation.push_back(
+            mean_cost(set_.cost(), validation_.label, on_validation[at], validation_.weight));
+        out.back().test.push_back(mean_cost(set_.cost(), test_.label, on_test[at], test_.weight));
+      }
+    }
+    return out;
+  }
+
+ private:
+  TrainingSet set_;
+  Dataset validation_, test_;
+  const Split* examples_;
+};
+
+class SequenceLearner : public SplitLearner {
+ public:
+  SequenceLearner(SplitData data, const TrainOptions& options)
+      : set_(std::move(data.train), options), validation_(std::move(data.validation)), test_(std::move(data.test)) {}
+
+  std::vector<LearntPoint> learn(const TrainOptions& options, const std::vector<Decoder>& decoders,
+                                 std::span<const double> lambdas, const Context& context) const override {
+    std::vector<LearntPoint> out;
+    set_.solve(options, lambdas, context, [&](ChainSolution solution) {
+      if (context.cancelled && context.cancelled()) return;
+      const ChainWeights weights = set_.for_raw_rows(std::move(solution.weights));
+      out.push_back({solution.result, {}, {}});
+      for (const Decoder decode : decoders) {
+        out.back().validation.push_back(set_.mean_loss(validation_, weights, decode, context));
+        out.back().test.push_back(set_.mean_loss(test_, weights, decode, context));
+      }
+    });
+    return out;
+  }
+
+ private:
+  ChainTrainingSet set_;
+  Dataset validation_, test_;
+};
+
+}  // namespace
+
+std::unique_ptr<SplitLearner> make_split_learner(SplitData data, const TrainOptions& options, const Context& context) {
+  if (options.task == Task::sequence) return std::make_unique<SequenceLearner>(std::move(data), options);
+  return std::make_unique<ClassLearner>(std::move(data), options, context);
+}
+
+Decoder usual_decoder(const TrainOptions& options, const std::vector<std::string>& classes) {
+  const CostMatrix cost = chosen_cost(options, classes);
+  if (options.task == Task::sequence) return default_chain_decoder(options.surrogate, cost);
+  return default_decoder(options.surrogate, options.smoothing, cost);
+}
+
+}  // namespace m4n

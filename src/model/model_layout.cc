@@ -1,0 +1,203 @@
+// See model_layout.h. A later kind or field gets its own branch here.
+#include "model/model_layout.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "model/model_check.h"
+#include "transform/sequence_input.h"
+
+namespace m4n {
+namespace {
+
+constexpr const char* linear_kind = "linear";
+constexpr const char* mapped_kind = "mapped";  // linear in features that are computed from the input
+constexpr const char* chain_kind = "chain";
+constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
+constexpr auto or_none = ModelFileReader::Length::exact_or_none;
+
+// What every kind says of the task and of the training.
+void write_common(ModelFileWriter& file, const Model& model) {
+  file.field("task", to_string(model.task));
+  file.field("surrogate", to_string(model.surrogate));
+  file.field("decode", to_string(model.decode));
+  file.field("loss", model.loss_name);
+  file.field("k", model.k());
+  file.field("d", model.d);
+  file.field("sparse", model.sparse);
+  file.field("solver", model.solver);
+  file.real("lambda", model.lambda);
+  file.real("tol", model.tol);
+  file.field("n", model.n);
+  file.field("epochs", model.epochs);
+  file.field("oracle_calls", model.oracle_calls);
+  file.field("seed", model.seed);
+  file.real("train_loss", model.train_loss);
+  file.real("norm_squared", model.norm_squared);
+  file.real("primal", model.certificate.primal);
+  file.real("dual", model.certificate.dual);
+  file.field("converged", model.certificate.converged);
+  file.field("interrupted", model.interrupted);
+  file.array("classes", model.classes);
+  file.array("feature_names", model.feature_names);
+}
+
+void read_common(ModelFileReader& file, Model& model) {
+  model.task = file.choice<Task>("task");
+  model.surrogate = file.choice<SurrogateKind>("surrogate");
+  model.decode = file.choice<Decoder>("decode");
+  model.loss_name = file.text("loss");
+  const std::uint64_t k = file.natural("k", 2, std::numeric_limits<std::int32_t>::max());
+  const std::uint64_t d = file.natural("d", 0, std::numeric_limits<std::uint32_t>::max());
+  model.d = static_cast<std::size_t>(d);
+  model.sparse = file.flag("sparse");
+  model.solver = file.text("solver");
+  model.lambda = file.real("lambda");
+  model.tol = file.real("tol");
+  model.n = model.tokens = static_cast<std::size_t>(file.natural("n", 0, std::numeric_limits<std::size_t>::max()));
+  model.epochs = static_cast<int>(file.natural("epochs", 0, std::numeric_limits<int>::max()));
+  model.oracle_calls = file.natural("oracle_calls", 0, any);
+  model.seed = file.natural("seed", 0, any);
+  model.train_loss = file.real("train_loss");
+  model.norm_squared = file.real("norm_squared");
+  model.certificate = {file.real("primal"), file.real("dual"), file.flag("converged")};
+  model.interrupted = file.flag("interrupted");
+  model.classes = file.strings("classes", k);
+  model.feature_names = file.strings("feature_names", d, or_none);
+  if (file.has_array("fold_column")) model.fold_column = file.strings("fold_column", 1)[0];
+  model.cost = file.doubles("cost", product_or_largest(k, k));
+}
+
+std::string classes_bytes(const Model& model) {
+  const bool linear = model.map.kind == FeatureKind::linear;
+  const std::vector<std::string> columns{model.target_column, model.weights_column, model.id_column};
+  ModelFileWriter file(linear ? linear_kind : mapped_kind);
+  write_common(file, model);
+  file.real("smoothing", model.smoothing);
+  file.field("binning", to_string(model.bins.rule));
+  file.field("bias", model.bias);
+  file.array("columns", columns);
+  if (!model.fold_column.empty()) file.array("fold_column", {&model.fold_column, 1});
+  file.array("cost", model.cost);
+  file.array("cuts", model.bins.cuts);
+  file.array("mean", model.standardizer.mean);
+  file.array("inverse_scale", model.standardizer.inverse_scale);
+  file.array("weights", model.weights);
+  if (!linear) {
+    file.field("features", to_string(model.map.kind));
+    file.field("kernel", to_string(model.map.kernel.kind));
+    file.real("gamma", model.map.kernel.gamma);
+    file.field("degree", model.map.kernel.degree);
+    file.field("width", model.width());
+    file.array("points", model.map.points.values);
+    file.array("phase", model.map.phase);
+  }
+  return file.to_bytes();
+}
+
+void read_classes(ModelFileReader& file, bool linear, Model& model) {
+  const std::uint64_t k = model.k(), d = model.d;
+  model.smoothing = file.real("smoothing");
+  model.bins.rule = file.choice<Binning>("binning");
+  model.bias = file.flag("bias");
+  const std::vector<std::string> columns = file.strings("columns", 3);
+  model.target_column = columns[0];
+  model.weights_column = columns[1];
+  model.id_column = columns[2];
+  model.bins.cuts = file.doubles("cuts", k - 1, or_none);
+  model.standardizer.mean = file.doubles("mean", d, or_none);
+  model.standardizer.inverse_scale = file.doubles("inverse_scale", d, or_none);
+  std::uint64_t width = d;
+  if (!linear) {
+    model.map.kind = file.choice<FeatureKind>("features");
+    model.map.kernel.kind = file.choice<KernelKind>("kernel");
+    model.map.kernel.gamma = file.real("gamma");
+    model.map.kernel.degree = static_cast<int>(file.natural("degree", 1, largest_degree));
+    width = file.natural("width", 0, std::numeric_limits<std::uint32_t>::max());
+    model.map.points = {static_cast<std::size_t>(width), model.d, file.doubles("points", product_or_largest(width, d))};
+    model.map.phase = file.doubles("phase", width, or_none);
+  }
+  model.weights = file.doubles("weights", product_or_largest(width + (model.bias ? 1 : 0), k));
+}
+
+std::string chain_bytes(const Model& model) {
+  ModelFileWriter file(chain_kind);
+  write_common(file, model);
+  file.field("tokens", model.tokens);
+  if (!model.fold_column.empty()) file.array("fold_column", {&model.fold_column, 1});
+  file.array("cost", model.cost);
+  std::visit([&](const auto& features) { file.array("features", features); }, model.chain.features);
+  file.array("bias", model.chain.bias);
+  file.array("transitions", model.chain.transitions);
+  file.array("start", model.chain.start);
+  file.array("end", model.chain.end);
+  // A template and names of attributes may hold any bytes.
+  std::vector<std::string> texts;
+  if (model.input) {
+    const SequenceInput& input = *model.input;
+    texts = {input.attributes.text(), input.format == Format::ocr ? "" : input.dictionary.to_bytes()};
+    file.field("format", to_string(input.format));
+    file.field("feature_columns", input.feature_columns);
+    file.field("grid_height", input.grid ? input.grid->height : 0);
+    file.field("grid_width", input.grid ? input.grid->width : 0);
+  }
+  file.array("input", texts);
+  return file.to_bytes();
+}
+
+void read_input(ModelFileReader& file, const std::string& name, Model& model) {
+  std::vector<std::string> texts = file.strings("input", 2, or_none);
+  if (texts.empty()) return;
+  SequenceInput input;
+  input.format = file.choice<Format>("format");
+  input.feature_columns = static_cast<std::size_t>(file.natural("feature_columns", 0, any));
+  if (!texts[0].empty()) input.attributes = TextTemplate::parse(texts[0], name + ": its template");
+  if (!texts[1].empty()) input.dictionary = AttributeDictionary::from_bytes(texts[1], name);
+  const auto height = static_cast<std::size_t>(file.natural("grid_height", 0, PixelGrid::largest_side));
+  const auto width = static_cast<std::size_t>(file.natural("grid_width", 0, PixelGrid::largest_side));
+  if (height > 0 && width > 0) input.grid = PixelGrid{height, width};
+  model.input = std::make_shared<const SequenceInput>(std::move(input));
+}
+
+void read_chain(ModelFileReader& file, const std::string& name, Model& model) {
+  const std::uint64_t k = model.k(), weights = product_or_largest(model.d, k);
+  model.tokens = static_cast<std::size_t>(file.natural("tokens", 0, std::numeric_limits<std::size_t>::max()));
+  if (file.is_float("features"))
+    model.chain.features = file.floats("features", weights);
+  else
+    model.chain.features = file.doubles("features", weights);
+  model.chain.bias = file.doubles("bias", k, or_none);
+  model.bias = !model.chain.bias.empty();
+  model.chain.transitions = file.doubles("transitions", product_or_largest(k, k));
+  model.chain.start = file.doubles("start", k);
+  model.chain.end = file.doubles("end", k);
+  read_input(file, name, model);
+}
+
+}  // namespace
+
+std::string model_bytes(const Model& model) {
+  return model.task == Task::sequence ? chain_bytes(model) : classes_bytes(model);
+}
+
+Model read_model(ModelFileReader& file) {
+  const std::string& kind = file.kind();
+  if (kind != linear_kind && kind != mapped_kind && kind != chain_kind)
+    file.fail(
+        fmt::format("it holds a model of the kind '{}', but this m4n knows the kinds '{}', '{}' and '{}' only: it "
+                    "was written by a newer m4n; update m4n, or train again",
+                    kind, linear_kind, mapped_kind, chain_kind));
+  Model model;
+  read_common(file, model);
+  if (kind == chain_kind)
+    read_chain(file, file.name(), model);
+  else
+    read_classes(file, kind == linear_kind, model);
+  if ((kind == chain_kind) != (model.task == Task::sequence))
+    file.fail(fmt::format("a model of the kind '{}' cannot have the task {}", kind, to_string(model.task)));
+  file.finish();
+  return model;
+}
+
+}  // namespace m4n
