@@ -1,4 +1,5 @@
-// m4n generate: synthetic data whose Bayes risk is known (src/data/synthetic.h), as CSV: x1..xR,label.
+// m4n generate: synthetic data whose Bayes risk is known: classes and grades (src/data/synthetic.h) as CSV
+// x1..xR,label, sequences (src/data/synthetic_sentences.h) as CoNLL columns.
 #include <fmt/format.h>
 
 #include <limits>
@@ -8,6 +9,7 @@
 #include "arguments.h"
 #include "core/option_values.h"
 #include "data/synthetic.h"
+#include "data/synthetic_sentences.h"
 #include "files.h"
 #include "m4n/error.h"
 #include "messages.h"
@@ -55,20 +57,62 @@ void write_csv(const SyntheticProblem& problem, const GenerateArguments& argumen
   write(text);
 }
 
+// Pieces of text to where they are wanted: standard output at once, a file when all are there.
+template <class Make>
+void deliver(const GenerateArguments& arguments, Make&& make) {
+  if (arguments.out.empty()) {
+    make([](const std::string& text) { print(text); });
+    return;
+  }
+  require_writable(arguments.out, "--out");
+  std::string whole;
+  make([&](const std::string& text) { whole += text; });
+  write_file_atomically(arguments.out, whole);
+}
+
+int run_sequences(const GenerateArguments& arguments) {
+  SyntheticSentences sentences(arguments.seed);
+  double best_loss = 0;
+  std::size_t tokens = 0;
+  deliver(arguments, [&](auto&& write) {
+    std::string text;
+    for (std::size_t i = 0; i < arguments.n; ++i) {
+      const SyntheticSentences::Sentence sentence = sentences.next();
+      for (std::size_t m = 0; m < sentence.word.size(); ++m)
+        fmt::format_to(std::back_inserter(text), "{} {}\n", SyntheticSentences::word_name(sentence.word[m]),
+                       SyntheticSentences::label_name(sentence.label[m]));
+      text += '\n';
+      best_loss += sentence.best_loss / static_cast<double>(arguments.n);
+      tokens += sentence.word.size();
+      if ((i + 1) % rows_at_a_time == 0) {
+        write(text);
+        text.clear();
+      }
+    }
+    write(text);
+  });
+  if (arguments.json) {
+    const nlohmann::ordered_json report{
+        {"n", arguments.n},       {"tokens", tokens},        {"k", SyntheticSentences::labels()},
+        {"seed", arguments.seed}, {"bayes_risk", best_loss}, {"out", arguments.out}};
+    print(report.dump() + "\n");
+  }
+  note(false, fmt::format("sequence: {} sentences, {} tokens (seed {}), {} labels; a word and its label a line",
+                          arguments.n, tokens, arguments.seed, SyntheticSentences::labels()));
+  note(false,
+       fmt::format("Bayes risk (hamming loss) given these words {:.6f}: no rule has a lower expected loss on them",
+                   best_loss));
+  return done;
+}
+
 int run(const GenerateArguments& arguments) {
   if (arguments.json && arguments.out.empty())
     throw UsageError("--json takes standard output for its report; say with --out FILE where the data go");
+  if (arguments.task == Task::sequence) return run_sequences(arguments);
   const SyntheticProblem problem(arguments.task);
   const CostMatrix cost = problem.usual_cost();
   const double bayes_risk = problem.bayes_risk(cost);
-  if (arguments.out.empty()) {
-    write_csv(problem, arguments, [](const std::string& text) { print(text); });
-  } else {
-    require_writable(arguments.out, "--out");
-    std::string whole;
-    write_csv(problem, arguments, [&](const std::string& text) { whole += text; });
-    write_file_atomically(arguments.out, whole);
-  }
+  deliver(arguments, [&](auto&& write) { write_csv(problem, arguments, write); });
   if (arguments.json) {
     const nlohmann::ordered_json report{{"n", arguments.n},       {"d", problem.regions()},   {"k", problem.k()},
                                         {"seed", arguments.seed}, {"bayes_risk", bayes_risk}, {"out", arguments.out}};
@@ -85,11 +129,10 @@ int run(const GenerateArguments& arguments) {
 
 Action declare(CLI::App& app) {
   auto arguments = std::make_shared<GenerateArguments>();
-  static const std::vector<std::string> tasks{to_string(Task::multiclass), to_string(Task::ordinal)};
+  static const std::vector<Task> known{Task::multiclass, Task::ordinal, Task::sequence};
+  static const std::vector<std::string> tasks{to_string(known[0]), to_string(known[1]), to_string(known[2])};
   add_text_option(app, "task", fmt::format("{}", fmt::join(tasks, "|")), "", "what is to be predicted",
-                  [arguments](const std::string& text) {
-                    arguments->task = parse_choice("task", text, tasks) == 0 ? Task::multiclass : Task::ordinal;
-                  })
+                  [arguments](const std::string& text) { arguments->task = known[parse_choice("task", text, tasks)]; })
       ->required();
   add_text_option(app, "n", "N", "", "number of examples", [arguments](const std::string& text) {
     arguments->n = parse_whole("n", text, 1, most_rows);
@@ -100,7 +143,8 @@ Action declare(CLI::App& app) {
                   });
   add_file_option(app, "out", "FILE", "write there (the whole file or nothing) instead of to standard output",
                   arguments->out);
-  app.add_flag("--json", arguments->json, "print one JSON object: n, d, k, seed, bayes_risk, out; needs --out");
+  app.add_flag("--json", arguments->json,
+               "print one JSON object: n, d (tokens for sequences), k, seed, bayes_risk, out; needs --out");
   return [arguments] { return run(*arguments); };
 }
 
@@ -113,7 +157,10 @@ Command generate_command() {
       "name; in each region the label is drawn from a fixed table of probabilities. Most regions have no class with "
       "a probability above 1/2. Every rule is linear in the features, so a consistent method comes as close to the "
       "Bayes risk as the number of examples allows. The Bayes risk is printed on standard error: of the zero-one loss "
-      "for multiclass, of the absolute loss for ordinal (train that with --task ordinal).\n",
+      "for multiclass, of the absolute loss for ordinal (train that with --task ordinal).\n"
+      "\nsequence: CoNLL columns, a word and its label D, N or V, from a hidden Markov model with fixed tables; a "
+      "sentence "
+      "has 3 to 12 words. The Bayes risk is that of the Hamming loss given the words that were drawn.\n",
       declare};
 }
 
