@@ -1,6 +1,7 @@
 // m4n COMMAND [options] FILE...: finds the command, parses its options, runs it, and turns what it throws into a
 // message on stderr and an exit code.
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -75,7 +76,18 @@ int guarded(const std::vector<std::string>& args) {
   }
 }
 
+// Blocks of a megabyte and more go back to the system when they are freed. glibc would raise that limit to 32 megabytes
+// after the first of them, and the arrays of reading, solving and saving would lie side by side.
+void return_large_blocks() {
+#ifdef M_MMAP_THRESHOLD
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 }  // namespace
 }  // namespace m4n::cli
 
-int main(int argc, char** argv) { return m4n::cli::guarded({argv + std::min(argc, 1), argv + argc}); }
+int main(int argc, char** argv) {
+  m4n::cli::return_large_blocks();
+  return m4n::cli::guarded({argv + std::min(argc, 1), argv + argc});
+}
