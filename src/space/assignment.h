@@ -2,11 +2,10 @@
 //
 //     max over permutations y of  sum_i S[i][y_i]      =      min  sum_i u_i + sum_j w_j   s.t.   u_i + w_j >= S[i][j]
 //
-// S is M x M by rows, one row an item; y_i is the position of item i. Column reduction, one greedy pass over the rows,
-// one sweep of augmenting row reduction, then a Dijkstra search for every row that is still without a position: O(M^3)
-// at worst, O(M^2) for the scores that are met in training. Any column duals w are a valid start: those of the last
-// call save most of the work when the scores have changed a little. Ties are broken by index: equal input, equal
-// answer.
+// S is M x M by rows, one row an item; y_i is the position of item i. Column reduction, one sweep of augmenting row
+// reduction over all rows, then a Dijkstra search for every row that is still without a position: O(M^3) at worst. Any
+// column duals w are a valid start: those of the last call save most of the work when the scores have changed a little.
+// Ties are broken by index: equal input, equal answer.
 #pragma once
 #include <cstddef>
 #include <cstdint>

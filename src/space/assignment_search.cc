@@ -1,6 +1,7 @@
 #include "space/assignment_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -39,21 +40,30 @@ struct Least {
   HWY_INLINE double least() const { return hn::GetLane(hn::MinOfLanes(d, value)); }
   HWY_INLINE std::size_t where(double value_found) const {
     const auto here = hn::Eq(value, hn::Set(d, value_found));
+    if (hn::CountTrue(d, here) == 1) {
+      HWY_ALIGN double index[kernels::lane_block];
+      hn::Store(at, d, index);
+      return static_cast<std::size_t>(index[hn::FindFirstTrue(d, here)]);
+    }
     return static_cast<std::size_t>(hn::GetLane(hn::MinOfLanes(d, hn::IfThenElse(here, at, hn::Set(d, 1e9)))));
   }
 };
 
 double LoadScores(const double* scores, AssignmentTable& t) {
-  V sum = hn::Zero(d);
   for (std::size_t i = 0; i < t.size; ++i) {
     double* row = t.scores.data() + i * t.stride;
     const double* from = scores + i * t.size;
-    for (std::size_t j = 0; j < t.size; ++j) row[j] = from[j];
-    std::fill(row + t.size, row + t.stride, 0.0);
-    for (std::size_t j = 0; j < t.stride; j += hn::Lanes(d)) sum = hn::Add(sum, hn::Abs(hn::Load(d, row + j)));
-    std::fill(row + t.size, row + t.stride, -infinity);
+    std::size_t j = 0;
+    for (; j + hn::Lanes(d) <= t.size; j += hn::Lanes(d)) hn::Store(hn::LoadU(d, from + j), d, row + j);
+    for (; j < t.size; ++j) row[j] = from[j];
   }
-  return hn::GetLane(hn::SumOfLanes(d, sum));
+  V sum = hn::Zero(d);
+  const std::size_t entries = t.size * t.size;
+  std::size_t e = 0;
+  for (; e + hn::Lanes(d) <= entries; e += hn::Lanes(d)) sum = hn::Add(sum, hn::Abs(hn::LoadU(d, scores + e)));
+  double total = hn::GetLane(hn::SumOfLanes(d, sum));
+  for (; e < entries; ++e) total += std::abs(scores[e]);
+  return total;
 }
 
 void ReduceColumns(AssignmentTable& t) {
@@ -75,32 +85,13 @@ HWY_INLINE void place(AssignmentTable& t, std::int32_t i, std::size_t j) {
   t.position[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(j);
 }
 
-// Every item takes the position it likes best, or one that it likes as much, unless earlier items have them. Returns
-// how many go without.
-std::size_t AssignGreedily(AssignmentTable& t) {
-  std::size_t waiting = 0;
-  for (std::size_t i = 0; i < t.size; ++i) {
-    const double* row = t.scores.data() + i * t.stride;
-    Least least;
-    for (std::size_t j = 0; j < t.stride; j += hn::Lanes(d)) least.see(cost(t.price.data(), row, j));
-    const double value = least.least();
-    std::size_t best = least.where(value);
-    while (best < t.size && (t.item[best] != nobody || t.price[best] - row[best] != value)) ++best;
-    if (best < t.size)
-      place(t, static_cast<std::int32_t>(i), best);
-    else
-      t.free[waiting++] = static_cast<std::int32_t>(i);
-  }
-  return waiting;
-}
-
-// Every item without a position takes the one it likes best, raises its price until the second best is as good, and
-// turns out whoever had it, who is next. The number of steps is limited, for prices may rise by next to nothing.
-// Returns how many items are still without.
-std::size_t ReduceRows(AssignmentTable& t, std::size_t waiting) {
-  std::size_t kept = 0, steps = 4 * t.size + 16;
-  for (std::size_t next = 0; next < waiting; ++next) {
-    std::int32_t i = t.free[next];
+// Every item takes the position it likes best, raises its price until the second best is as good, and turns out whoever
+// had it, who is next. The number of steps is limited, for prices may rise by next to nothing. Items that find their
+// favourites taken at prices that cannot rise are left to the search; returns how many.
+std::size_t ReduceRows(AssignmentTable& t) {
+  std::size_t waiting = 0, steps = 4 * t.size + 16;
+  for (std::size_t next = 0; next < t.size; ++next) {
+    auto i = static_cast<std::int32_t>(next);
     while (i != nobody) {
       const double* row = t.scores.data() + static_cast<std::size_t>(i) * t.stride;
       Least least;
@@ -111,23 +102,28 @@ std::size_t ReduceRows(AssignmentTable& t, std::size_t waiting) {
         least.see(x);
       }
       const double value = least.least();
-      const std::size_t j = least.where(value);
-      const auto winner = hn::Eq(least.at, hn::Set(d, static_cast<double>(j)));
-      const double other = hn::GetLane(hn::MinOfLanes(d, hn::IfThenElse(winner, second, least.value)));
+      const auto here = hn::Eq(least.value, hn::Set(d, value));
+      const double other = hn::GetLane(hn::MinOfLanes(d, hn::IfThenElse(here, second, least.value)));
+      std::size_t j = least.where(value);
       const double raised = t.price[j] + (other - value);
-      if (steps == 0 || !(raised > t.price[j])) {  // a tie: left to the search
-        t.free[kept++] = i;
-        break;
+      const bool rises = hn::CountTrue(d, here) == 1 && raised > t.price[j] && steps > 0 && t.size > 1;
+      if (rises) {
+        --steps;
+        t.price[j] = raised;
+      } else {  // any other position that is liked as much will do, if nobody has it
+        while (j < t.size && (t.item[j] != nobody || t.price[j] - row[j] != value)) ++j;
+        if (j == t.size) {
+          t.free[waiting++] = i;
+          break;
+        }
       }
-      --steps;
-      t.price[j] = raised;
       const std::int32_t turned_out = t.item[j];
       place(t, i, j);
       if (turned_out != nobody) t.position[static_cast<std::size_t>(turned_out)] = nobody;
       i = turned_out;
     }
   }
-  return kept;
+  return waiting;
 }
 
 // The shortest path, in reduced costs, from an item to a position without one (Dijkstra); items move along it, and the
@@ -177,8 +173,7 @@ void Augment(AssignmentTable& t, std::int32_t start) {
 void SearchAssignment(AssignmentTable& t) {
   std::fill_n(t.position.begin(), t.size, nobody);
   std::fill_n(t.item.begin(), t.size, nobody);
-  std::size_t waiting = AssignGreedily(t);
-  if (waiting > 0) waiting = ReduceRows(t, waiting);
+  const std::size_t waiting = ReduceRows(t);
   for (std::size_t k = 0; k < waiting; ++k) Augment(t, t.free[k]);
 }
 
@@ -205,9 +200,10 @@ HWY_EXPORT(SearchAssignment);
 HWY_EXPORT(DualValue);
 
 double load_scores(const double* scores, std::size_t size, AssignmentTable& table) {
+  if (size == table.size) return HWY_DYNAMIC_DISPATCH(LoadScores)(scores, table);
   table.size = size;
   table.stride = kernels::padded(size);
-  table.scores.resize(size * table.stride);
+  table.scores.assign(size * table.stride, -std::numeric_limits<double>::infinity());
   for (auto* values : {&table.price, &table.open_price, &table.distance, &table.parent, &table.settled_at})
     values->resize(table.stride);
   for (auto* indices : {&table.settled, &table.free, &table.position, &table.item}) indices->resize(table.stride);
