@@ -18,6 +18,7 @@ namespace m4n {
 // scores cost time and never correctness; those that are no permutations are dropped.
 struct BirkhoffSeeds {
   std::vector<std::uint16_t> truth, prediction;
+  int skip = 0;  // visits for which birkhoff_game.h does without the double oracle
   void clear() {
     truth.clear();
     prediction.clear();

@@ -1,22 +1,30 @@
-// Max-min oracle over the Birkhoff polytope for Hamming losses, weighted or not: a feasible primal-dual interior point.
-// It also takes the proximal step of coordinate ascent. In units of the largest w_i, with C the reduced scores:
+// Max-min oracle over the Birkhoff polytope for any position loss: a feasible primal-dual interior point. It also takes
+// the proximal step of coordinate ascent. In units of the largest cost of an item, with C the reduced scores and A the
+// loss (loss/position_loss.h) less what is the same for all:
 //
-//     max over doubly stochastic P    <C, P> - max_Q sum_ij w_i P_ij Q_ij - (kappa/2) |P - P0|^2
-//   = max  <C, P> - sum a - sum b - (kappa/2) |P - P0|^2    s.t.   T = a (+) b - w P >= 0,   P >= 0
+//     max over doubly stochastic P    <C, P> + min_Q <Q, A P> - (kappa/2) |P - P0|^2
+//   = max  <C, P> - sum a - sum b - (kappa/2) |P - P0|^2    s.t.   T = A P + a (+) b >= 0,   P >= 0
 //
 // where (a (+) b)_ij = a_i + b_j. The multipliers of T >= 0 are the adversary Q, doubly stochastic too; those of P >= 0
-// are R = w Q + u (+) v - C + kappa (P - P0) >= 0, with u, v those of the sums of P. At every iterate P, Q > 0 have
-// their sums, and the gap is <P, R> + <Q, T>. Newton's method on P R = Q T = const (Mehrotra's predictor and corrector)
-// leads to the system of birkhoff_newton.h with
+// are R = u (+) v - C - A^T Q + kappa (P - P0) >= 0, with u, v those of the sums of P. At every iterate P, Q > 0 have
+// their sums, and the gap is <P, R> + <Q, T>. Newton's method on P R = Q T = const (Mehrotra's predictor and
+// corrector), with right-hand sides r1, r2 and x = r1 / P - du (+) dv, y = r2 / Q - da (+) db, has in every row the
+// solution
+//
+//     dP = al x - be y,      dQ = be^T x + ga y
+//
+// and birkhoff_newton.h finds du, dv, da, db that leave the sums of P and Q as they are. For Hamming losses, A P = -w P
+// but for a constant, the matrices are diagonal:
 //
 //     det = (R + kappa P) T + w^2 P Q,   al = T P / det,   be = w P Q / det,   ga = (R + kappa P) Q / det
 //
-// O(M^3) an iteration, 7 to 12 iterations whatever the scores.
+// and an iteration is O(M^3); otherwise they come from birkhoff_blocks.h and it is O(M^4). 7 to 20 iterations.
 #pragma once
 #include <cstddef>
 #include <span>
 
 #include "core/aligned.h"
+#include "oracle/birkhoff_blocks.h"
 #include "oracle/birkhoff_newton.h"
 #include "oracle/birkhoff_referee.h"
 
@@ -24,7 +32,7 @@ namespace m4n {
 
 class BirkhoffInterior {
  public:
-  // `loss` must be of the Hamming form. Allocates only when M is larger than before; scratch for one thread.
+  // Allocates only when M changes; scratch for one thread.
   BirkhoffAnswer solve(std::span<const double> scores, const PositionLoss& loss, const BirkhoffLimits& limits);
   // The same on scores that the referee has reduced already.
   BirkhoffAnswer solve(BirkhoffReferee& referee, const BirkhoffLimits& limits);
@@ -36,22 +44,28 @@ class BirkhoffInterior {
 
  private:
   void start(const BirkhoffReferee& referee, double kappa, std::span<const double> centre);
+  void read_loss(const PositionLoss& loss);
   int iterate(double gap, int most);
+  double gap_after(double primal, double dual) const;
   void weigh();
-  void direct();
+  bool direct();
+  double balance();
+  void multiply();
+  void add_costs();
   void step(double primal, double dual);
-  double products() const;
-  double upper_bound(const BirkhoffReferee& referee, double kappa, std::span<const double> centre) const;
+  double upper_bound(double kappa, std::span<const double> centre);
 
   std::size_t size_ = 0;
-  double unit_ = 1, kappa_ = 0;
+  bool diagonal_ = true;
+  double unit_ = 1, least_ = 0, kappa_ = 0;  // a cost is least + unit * (its scaled cost); least: less the weight
   BirkhoffReferee referee_;
   BirkhoffNewton newton_;
+  BirkhoffBlocks blocks_;
   AlignedVector<double> weight_;                               // w in units of the largest
   AlignedVector<double> p_, q_, r_, t_;                        // by rows of M
-  AlignedVector<double> dp_, dq_, dr_, dt_, side_p_, side_q_;  // the step, and what P dR + R dP, Q dT + T dQ are to be
-  AlignedVector<double> inverse_;                              // 1 / det
-  AlignedVector<double> u_, v_, rows_, columns_;
+  AlignedVector<double> dp_, dq_, dr_, dt_, side_p_, side_q_;  // the step; what P dR + R dP, Q dT + T dQ are to be
+  AlignedVector<double> x_, y_;
+  AlignedVector<double> u_, v_, du_, dv_, rows_, columns_;
 };
 
 }  // namespace m4n

@@ -14,6 +14,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace m4n::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 
+constexpr double least_pivot = 1e-13;  // of what it was before the elimination
+constexpr double skipped = 1e200;
+
 // out_k -= a x_k + b y_k.
 HWY_INLINE void subtract(double* HWY_RESTRICT out, double a, const double* HWY_RESTRICT x, double b,
                          const double* HWY_RESTRICT y, std::size_t count) {
@@ -21,13 +24,20 @@ HWY_INLINE void subtract(double* HWY_RESTRICT out, double a, const double* HWY_R
 }
 
 // Unknowns in the order dv_0 .. dv_{M-2}, db_0 .. db_{M-2}; the second equation is taken with a minus sign:
-//     block of row i  D = [ra, -rb; -rb, -rg],   its coupling with the columns  K = [al_i, -be_i; -be_i, -ga_i]
-//     D^-1 = [rg, -rb; -rb, -ra] / (ra rg + rb^2),   rest = [diag(ca), -diag(cb); ., -diag(cg)] - sum_i K^T D^-1 K
+//     block of row i  D = [ra, -rb; -rb, -rg],   its coupling with the columns  K = [al_i, -ba_i; -be_i, -ga_i]
+//     D^-1 = [rg, -rb; -rb, -ra] / (ra rg + rb^2),   rest = [sum al, -sum be; ., -sum ga] - sum_i K^T D^-1 K
 void Factor(BirkhoffNewton& f) {
   const std::size_t m = f.size, c = m - 1;
   std::fill(f.factor.begin(), f.factor.end(), 0.0);
+  for (std::size_t j = 0; !f.diagonal && j < c; ++j) {
+    double *v = f.factor.data() + j * f.stride, *b = v + c * f.stride;
+    for (std::size_t k = j; k < c; ++k) v[k] = f.sum_alpha[j * m + k];
+    for (std::size_t k = 0; k < c; ++k) v[c + k] = -f.sum_beta[j * m + k];
+    for (std::size_t k = j; k < c; ++k) b[c + k] = -f.sum_gamma[j * m + k];
+  }
   for (std::size_t i = 0; i < m; ++i) {
     const double *al = f.alpha.data() + i * m, *be = f.beta.data() + i * m, *ga = f.gamma.data() + i * m;
+    const double* ba = f.diagonal ? be : f.beta_across.data() + i * m;
     double ra = 0, rb = 0, rg = 0;
     for (std::size_t j = 0; j < m; ++j) {
       ra += al[j];
@@ -41,21 +51,27 @@ void Factor(BirkhoffNewton& f) {
     double *HWY_RESTRICT x = f.first.data(), *HWY_RESTRICT y = f.second.data();
     for (std::size_t j = 0; j < c; ++j) {
       x[j] = (rg * al[j] + rb * be[j]) * inverse;
-      x[c + j] = (rb * ga[j] - rg * be[j]) * inverse;
+      x[c + j] = (rb * ga[j] - rg * ba[j]) * inverse;
       y[j] = (ra * be[j] - rb * al[j]) * inverse;
-      y[c + j] = (rb * be[j] + ra * ga[j]) * inverse;
+      y[c + j] = (rb * ba[j] + ra * ga[j]) * inverse;
     }
     for (std::size_t j = 0; j < c; ++j) {
       double *v = f.factor.data() + j * f.stride, *b = v + c * f.stride;
-      v[j] += al[j];
-      v[c + j] -= be[j];
-      b[c + j] -= ga[j];
+      if (f.diagonal) {
+        v[j] += al[j];
+        v[c + j] -= be[j];
+        b[c + j] -= ga[j];
+      }
       subtract(v + j, al[j], x + j, -be[j], y + j, 2 * c - j);
-      subtract(b + c + j, -be[j], x + c + j, -ga[j], y + c + j, c - j);
+      subtract(b + c + j, -ba[j], x + c + j, -ga[j], y + c + j, c - j);
     }
   }
+  for (std::size_t k = 0; k < f.order; ++k) f.rest[k] = f.factor[k * f.stride + k];
   for (std::size_t k = 0; k < f.order; ++k) {
-    const double* HWY_RESTRICT pivot = f.factor.data() + k * f.stride;
+    double* HWY_RESTRICT pivot = f.factor.data() + k * f.stride;
+    // All that is left of a pivot is rounding: its equation follows from the others, and its unknown may be 0.
+    const double sign = k < c ? 1 : -1;
+    if (!(sign * pivot[k] > least_pivot * sign * f.rest[k])) pivot[k] = sign * skipped;
     const double inverse = 1 / pivot[k];
     for (std::size_t i = k + 1; i < f.order; ++i) {
       double* HWY_RESTRICT row = f.factor.data() + i * f.stride;
@@ -74,10 +90,11 @@ void Solve(BirkhoffNewton& f) {
   }
   for (std::size_t i = 0; i < m; ++i) {  // rest -= K^T D^-1 (s_i, -t_i)
     const double *al = f.alpha.data() + i * m, *be = f.beta.data() + i * m, *ga = f.gamma.data() + i * m;
+    const double* ba = f.diagonal ? be : f.beta_across.data() + i * m;
     const double x = (f.row_gamma[i] * f.row_s[i] + f.row_beta[i] * f.row_t[i]) / f.determinant[i];
     const double y = (f.row_alpha[i] * f.row_t[i] - f.row_beta[i] * f.row_s[i]) / f.determinant[i];
     subtract(rest, x, al, -y, be, c);
-    subtract(rest + c, -x, be, -y, ga, c);
+    subtract(rest + c, -x, ba, -y, ga, c);
   }
   for (std::size_t k = 0; k < f.order; ++k) {
     const double* HWY_RESTRICT row = f.factor.data() + k * f.stride;
@@ -97,9 +114,10 @@ void Solve(BirkhoffNewton& f) {
   f.column_s[c] = f.column_t[c] = 0;
   for (std::size_t i = 0; i < m; ++i) {
     const double *al = f.alpha.data() + i * m, *be = f.beta.data() + i * m, *ga = f.gamma.data() + i * m;
+    const double* ba = f.diagonal ? be : f.beta_across.data() + i * m;
     double s = f.row_s[i], t = f.row_t[i];
     for (std::size_t j = 0; j < c; ++j) {
-      s -= al[j] * rest[j] - be[j] * rest[c + j];
+      s -= al[j] * rest[j] - ba[j] * rest[c + j];
       t -= be[j] * rest[j] + ga[j] * rest[c + j];
     }
     f.row_s[i] = (f.row_gamma[i] * s + f.row_beta[i] * t) / f.determinant[i];
@@ -121,7 +139,7 @@ void BirkhoffNewton::shape(std::size_t m) {
   size = m;
   order = 2 * (m - 1);
   stride = kernels::padded(order);
-  for (auto* values : {&alpha, &beta, &gamma}) values->resize(m * m);
+  for (auto* values : {&alpha, &beta, &gamma, &beta_across, &sum_alpha, &sum_beta, &sum_gamma}) values->resize(m * m);
   for (auto* values : {&row_alpha, &row_beta, &row_gamma, &determinant, &row_s, &row_t, &column_s, &column_t})
     values->resize(m);
   for (auto* values : {&first, &second, &rest}) values->resize(order);

@@ -1,12 +1,13 @@
-// The linear system of the interior-point oracle (birkhoff_interior.h). For entrywise weights al, be, ga > 0 (M x M)
-// find x = (du, dv) and z = (da, db), one number a row and one a column each, with
+// The linear system of the interior-point oracle (birkhoff_interior.h). Every row i has three M x M matrices al, be,
+// ga, diagonal for Hamming losses; wanted are x = (du, dv) and z = (da, db), one number a row and one a column each, so
+// that the matrices with the rows
 //
-//     N(al) x - N(be) z = s          N(w) (r, c) = (row sums, column sums) of w[i][j] (r_i + c_j)
-//     N(be) x + N(ga) z = t
+//     al (du_i + dv) - be (da_i + db)      have the row and column sums s
+//     be^T (du_i + dv) + ga (da_i + db)    have the row and column sums t
 //
-// The 2 x 2 blocks of the rows (du_i, da_i) are eliminated; dv and db of the last column are 0, for only sums r_i + c_j
-// count; what is left, 2 (M-1) equations, is symmetric and quasi-definite (after a change of sign), so that it has
-// factors L D L^T in any order. O(M^3) once a pair of weights, O(M^2) a right-hand side. Compiled once for every vector
+// The 2 x 2 blocks of the rows (du_i, da_i) are eliminated; dv and db of the last column are 0, for only sums du_i +
+// dv_j count; what is left, 2 (M-1) equations, is symmetric and quasi-definite (after a change of sign), so that it has
+// factors L D L^T in any order. O(M^3) once a set of matrices, O(M^2) a right-hand side. Compiled once for every vector
 // width; the numbers do not depend on it.
 #pragma once
 #include <cstddef>
@@ -16,11 +17,15 @@
 namespace m4n {
 
 struct BirkhoffNewton {
-  std::size_t size = 0, order = 0, stride = 0;           // order = 2 (M-1)
-  AlignedVector<double> alpha, beta, gamma;              // the weights, by rows of M
-  AlignedVector<double> row_alpha, row_beta, row_gamma;  // their row sums
+  std::size_t size = 0, order = 0, stride = 0;  // order = 2 (M-1)
+  // Sums over the columns of al, be, ga, and over the rows of be, for every i: by rows of M. If the matrices are
+  // diagonal, their diagonals, and beta_across is not read.
+  AlignedVector<double> alpha, beta, gamma, beta_across;
+  bool diagonal = true;
+  AlignedVector<double> sum_alpha, sum_beta, sum_gamma;  // sums over i of the matrices, unless they are diagonal
+  AlignedVector<double> row_alpha, row_beta, row_gamma;  // sums of all their entries
   AlignedVector<double> determinant;                     // of the blocks of rows
-  AlignedVector<double> first, second;                   // rows of the inverse block times its coupling, 2 (M-1) long
+  AlignedVector<double> first, second;                   // rows of the inverse block times its coupling, order long
   AlignedVector<double> factor;                          // upper triangle: D on the diagonal, D L^T above it
   AlignedVector<double> rest;
   // Right-hand sides, and then the solution: by rows (du, da), by columns (dv, db).
@@ -29,7 +34,7 @@ struct BirkhoffNewton {
   void shape(std::size_t m);
 };
 
-// Factors for the weights in `system`.
+// Factors for the matrices in `system`.
 void factor(BirkhoffNewton& system);
 // Overwrites row_s, row_t, column_s, column_t by du, da, dv, db.
 void solve(BirkhoffNewton& system);
