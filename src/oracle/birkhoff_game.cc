@@ -1,26 +1,10 @@
 #include "oracle/birkhoff_game.h"
 
-#include <algorithm>
-
 namespace m4n {
 namespace {
 
 // An example whose game was too diffuse for the double oracle goes straight to the interior point for so many visits.
 constexpr int visits_without = 8;
-
-void take_better(const BirkhoffAnswer& other, BirkhoffAnswer& best) {
-  if (other.bounds.lower > best.bounds.lower) {
-    best.bounds.lower = other.bounds.lower;
-    best.risk = other.risk;
-    best.p = other.p;
-  }
-  if (other.bounds.upper < best.bounds.upper) {
-    best.bounds.upper = other.bounds.upper;
-    best.q = other.q;
-  }
-  best.bounds.upper = std::max(best.bounds.upper, best.bounds.lower);
-  best.rounds += other.rounds;
-}
 
 }  // namespace
 

@@ -81,6 +81,12 @@ void BirkhoffMirrorProx::step(std::span<const double> from, double eta, std::spa
   }
 }
 
+BirkhoffAnswer BirkhoffMirrorProx::judge(BirkhoffReferee& referee, std::span<double> p, std::span<double> q) {
+  round_to_birkhoff(p, size_, rows_, scratch_);
+  round_to_birkhoff(q, size_, rows_, scratch_);
+  return referee.judge(p, q);
+}
+
 BirkhoffAnswer BirkhoffMirrorProx::run(BirkhoffReferee& referee, const BirkhoffLimits& limits) {
   const PositionLoss& loss = referee.loss();
   const std::size_t cells = size_ * size_;
@@ -119,9 +125,10 @@ BirkhoffAnswer BirkhoffMirrorProx::run(BirkhoffReferee& referee, const BirkhoffL
       mean_p_[e] = sum_p_[e] / round;
       mean_q_[e] = sum_q_[e] / round;
     }
-    round_to_birkhoff(mean_p_, size_, rows_, scratch_);
-    round_to_birkhoff(mean_q_, size_, rows_, scratch_);
-    BirkhoffAnswer answer = referee.judge(mean_p_, mean_q_);
+    BirkhoffAnswer answer = judge(referee, mean_p_, mean_q_);
+    // The points themselves are often better than their mean.
+    const BirkhoffAnswer point = judge(referee, ahead_p_, ahead_q_);
+    take_better(point, answer);
     answer.rounds = round;
     if (last || answer.bounds.upper - answer.bounds.lower <= limits.gap * loss.range()) return answer;
   }

@@ -29,6 +29,7 @@ class BirkhoffMirrorProx {
 
  private:
   BirkhoffAnswer run(BirkhoffReferee& referee, const BirkhoffLimits& limits);
+  BirkhoffAnswer judge(BirkhoffReferee& referee, std::span<double> p, std::span<double> q);
   void shape(std::size_t size);
   void step(std::span<const double> from, double eta, std::span<double> to);
 

@@ -50,4 +50,18 @@ BirkhoffAnswer BirkhoffReferee::judge(std::span<const double> p, std::span<const
   return {{top_ + below, top_ + above}, loss_->constant() + least, p, q, 0};
 }
 
+void take_better(const BirkhoffAnswer& other, BirkhoffAnswer& best) {
+  if (other.bounds.lower > best.bounds.lower) {
+    best.bounds.lower = other.bounds.lower;
+    best.risk = other.risk;
+    best.p = other.p;
+  }
+  if (other.bounds.upper < best.bounds.upper) {
+    best.bounds.upper = other.bounds.upper;
+    best.q = other.q;
+  }
+  best.bounds.upper = std::max(best.bounds.upper, best.bounds.lower);
+  best.rounds += other.rounds;
+}
+
 }  // namespace m4n

@@ -39,6 +39,9 @@ struct BirkhoffAnswer {
   int rounds = 0;
 };
 
+// The better of two answers to the same question: each bound with the point that attains it; the rounds of both.
+void take_better(const BirkhoffAnswer& other, BirkhoffAnswer& best);
+
 class BirkhoffReferee {
  public:
   // Throws Error for scores that are not finite. `loss` must outlive the rest. Cells are cut off at -cut.
