@@ -11,20 +11,7 @@ namespace {
 
 constexpr double sum_error = 1e-11, bad_sums = 1e-6;  // that a direction may leave in the sums of P and Q
 constexpr int most_passes = 5;
-
-// The largest step in (0, 1] that keeps x + step dx >= 0, a share of it.
-double step_to_boundary(std::span<const double> x, std::span<const double> dx, std::span<const double> y,
-                        std::span<const double> dy, double share) {
-  double steepest = 0;
-  for (std::size_t e = 0; e < x.size(); ++e) steepest = std::max(steepest, std::max(-dx[e] / x[e], -dy[e] / y[e]));
-  return steepest <= share ? 1 : share / steepest;
-}
-
-double dot(std::span<const double> a, std::span<const double> b) {
-  double sum = 0;
-  for (std::size_t e = 0; e < a.size(); ++e) sum += a[e] * b[e];
-  return sum;
-}
+constexpr double least_share = 0.97;  // of the way to the boundary
 
 }  // namespace
 
@@ -38,9 +25,9 @@ BirkhoffAnswer BirkhoffInterior::solve(BirkhoffReferee& referee, const BirkhoffL
   read_loss(referee.loss());
   start(referee, 0, {});
   const int rounds = iterate(limits.gap * referee.loss().range() / unit_, limits.rounds);
-  round_to_birkhoff(p_, size_, rows_, columns_);
-  round_to_birkhoff(q_, size_, rows_, columns_);
-  BirkhoffAnswer answer = referee.judge(p_, q_);
+  round_to_birkhoff(cells_.p, size_, rows_, columns_);
+  round_to_birkhoff(cells_.q, size_, rows_, columns_);
+  BirkhoffAnswer answer = referee.judge(cells_.p, cells_.q);
   answer.rounds = rounds;
   return answer;
 }
@@ -55,27 +42,27 @@ BirkhoffAnswer BirkhoffInterior::prox(std::span<const double> scores, const Posi
   referee_.start(scores, loss, 4 * static_cast<double>(loss.size()) * (unit_ + kappa * farthest));
   start(referee_, kappa, centre);
   const int rounds = iterate(limits.gap * std::max(loss.range(), kappa) / unit_, limits.rounds);
-  round_to_birkhoff(p_, size_, rows_, columns_);
-  round_to_birkhoff(q_, size_, rows_, columns_);
+  round_to_birkhoff(cells_.p, size_, rows_, columns_);
+  round_to_birkhoff(cells_.q, size_, rows_, columns_);
   double distance = 0;
-  for (std::size_t e = 0; e < p_.size(); ++e) distance += (p_[e] - centre[e]) * (p_[e] - centre[e]);
-  const double risk = referee_.risk(p_), lower = referee_.linear(p_) + risk - kappa / 2 * distance;
+  for (std::size_t e = 0; e < cells_.p.size(); ++e) distance += (cells_.p[e] - centre[e]) * (cells_.p[e] - centre[e]);
+  const double risk = referee_.risk(cells_.p), lower = referee_.linear(cells_.p) + risk - kappa / 2 * distance;
   const double upper = std::max(upper_bound(kappa, centre), lower);
-  return {{referee_.top() + lower, referee_.top() + upper}, loss.constant() + risk, p_, q_, rounds};
+  return {{referee_.top() + lower, referee_.top() + upper}, loss.constant() + risk, cells_.p, cells_.q, rounds};
 }
 
 // For any Q and any u, v:  sum u + sum v + max over P >= 0 of <C + A^T Q - u (+) v, P> - (kappa/2) |P - P0|^2,  which
 // is attained entry by entry at P = (P0 + g / kappa)_+. Without the constant of the loss.
 double BirkhoffInterior::upper_bound(double kappa, std::span<const double> centre) {
   const auto scores = referee_.scores();
-  referee_.loss().apply_transposed(q_, x_);
+  referee_.loss().apply_transposed(cells_.q, cells_.x);
   double sum = 0;
   for (std::size_t i = 0; i < size_; ++i) {
     const double u = unit_ * u_[i] + referee_.loss().weights()[i] * least_;
     sum += u + unit_ * v_[i];
     for (std::size_t j = 0; j < size_; ++j) {
       const std::size_t e = i * size_ + j;
-      const double gain = scores[e] + x_[e] - u - unit_ * v_[j];
+      const double gain = scores[e] + cells_.x[e] - u - unit_ * v_[j];
       const double best = std::max(centre[e] + gain / kappa, 0.0), moved = best - centre[e];
       sum += gain * best - kappa / 2 * moved * moved;
     }
@@ -111,19 +98,18 @@ void BirkhoffInterior::read_loss(const PositionLoss& loss) {
 void BirkhoffInterior::start(const BirkhoffReferee& referee, double kappa, std::span<const double> centre) {
   const std::size_t m = size_;
   const double share = 1 / static_cast<double>(m);
-  kappa_ = kappa / unit_;
+  cells_.shape(m);
+  cells_.kappa = kappa / unit_;
   newton_.shape(m);
   newton_.diagonal = diagonal_;
-  for (auto* matrix : {&r_, &t_, &dp_, &dq_, &dr_, &dt_, &side_p_, &side_q_, &x_, &y_}) matrix->resize(m * m);
   for (auto* vector : {&u_, &v_, &du_, &dv_, &rows_, &columns_}) vector->resize(m);
-  p_.assign(m * m, share);
-  q_.assign(m * m, share);
+  for (std::size_t e = 0; e < m * m; ++e) {
+    cells_.weight[e] = weight_[e / m];
+    cells_.p[e] = cells_.q[e] = cells_.dp[e] = cells_.dq[e] = share;
+    cells_.dr[e] = cells_.dt[e] = 0;
+  }
   // R = G + u (+) v with G = kappa (P - P0) - C - A^T Q: u and v take away the means of its rows and columns, and then
   // raise all of it above 0.
-  dp_ = p_;
-  dq_ = q_;
-  std::fill(dr_.begin(), dr_.end(), 0.0);
-  std::fill(dt_.begin(), dt_.end(), 0.0);
   add_costs();
   const auto scores = referee.scores();
   std::fill(v_.begin(), v_.end(), 0.0);
@@ -132,98 +118,71 @@ void BirkhoffInterior::start(const BirkhoffReferee& referee, double kappa, std::
     double sum = 0;
     for (std::size_t j = 0; j < m; ++j) {
       const std::size_t e = i * m + j;
-      r_[e] = dr_[e] - scores[e] / unit_ + (kappa > 0 ? kappa_ * (share - centre[e]) : 0);
-      sum += r_[e];
-      v_[j] -= r_[e] * share;
+      cells_.r[e] = cells_.dr[e] - scores[e] / unit_ + (kappa > 0 ? cells_.kappa * (share - centre[e]) : 0);
+      sum += cells_.r[e];
+      v_[j] -= cells_.r[e] * share;
     }
     u_[i] = -sum * share;
     mean += sum * share * share;
   }
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t e = 0; e < m * m; ++e) {
-    r_[e] += u_[e / m] + v_[e % m] + mean;
-    least = std::min(least, r_[e]);
+    cells_.r[e] += u_[e / m] + v_[e % m] + mean;
+    least = std::min(least, cells_.r[e]);
   }
-  const double lift = share - 1.1 * least;
-  for (double& x : r_) x += lift;
+  const double lift = share - 1.3 * least;
+  for (double& x : cells_.r) x += lift;
   for (double& x : u_) x += mean + lift;
-  // A P is a sum a (+) b too: all weights are equal, or all costs of a row are.
-  std::fill(t_.begin(), t_.end(), lift);
-}
-
-// <P, R> + <Q, T> after a step of these lengths.
-double BirkhoffInterior::gap_after(double primal, double dual) const {
-  double sum = 0;
-  for (std::size_t e = 0; e < p_.size(); ++e)
-    sum += (p_[e] + primal * dp_[e]) * (r_[e] + dual * dr_[e]) + (q_[e] + dual * dq_[e]) * (t_[e] + primal * dt_[e]);
-  return sum;
+  // T is constant: A P is a sum a (+) b too, for all weights are equal, or all costs of a row are.
+  std::fill(cells_.t.begin(), cells_.t.end(), share);
 }
 
 int BirkhoffInterior::iterate(double gap, int most) {
   if (size_ == 1) {  // there is one P and one Q, and R may be 0
-    u_[0] -= r_[0];
+    u_[0] -= cells_.r[0];
     return 0;
   }
-  const double cells = 2 * static_cast<double>(size_ * size_);
-  double last = dot(p_, r_) + dot(q_, t_);
+  const double count = 2 * static_cast<double>(size_ * size_);
+  const auto lengths = [&](double share) {
+    const double primal = primal_length(cells_, share), dual = dual_length(cells_, share);
+    // With a proximal term R moves with P, and one length must do for both.
+    return cells_.kappa > 0 ? std::pair(std::min(primal, dual), std::min(primal, dual)) : std::pair(primal, dual);
+  };
+  double last = gap_after(cells_, 0, 0);
   int rounds = 0;
   for (; rounds < most && last > gap; ++rounds) {
-    weigh();
-    for (std::size_t e = 0; e < p_.size(); ++e) {
-      side_p_[e] = -p_[e] * r_[e];
-      side_q_[e] = -q_[e] * t_[e];
-    }
+    factorise();
+    aim(cells_, 0, false);
     if (!direct()) break;
-    const auto lengths = [&](double share) {
-      const double primal = step_to_boundary(p_, dp_, t_, dt_, share), dual = step_to_boundary(q_, dq_, r_, dr_, share);
-      // With a proximal term R moves with P, and one length must do for both.
-      return kappa_ > 0 ? std::pair(std::min(primal, dual), std::min(primal, dual)) : std::pair(primal, dual);
-    };
     const auto [primal_try, dual_try] = lengths(1);
-    const double ratio = std::max(gap_after(primal_try, dual_try), 0.0) / last,
-                 target = ratio * ratio * ratio * last / cells;
-    for (std::size_t e = 0; e < p_.size(); ++e) {
-      side_p_[e] = target - p_[e] * r_[e] - dp_[e] * dr_[e];
-      side_q_[e] = target - q_[e] * t_[e] - dq_[e] * dt_[e];
-    }
+    const double ratio = std::max(gap_after(cells_, primal_try, dual_try), 0.0) / last;
+    aim(cells_, ratio * ratio * ratio * last / count, true);
     if (!direct()) break;
-    const auto [primal, dual] = lengths(std::max(0.9, 1 - last / static_cast<double>(size_)));
-    const double now = gap_after(primal, dual);
+    const auto [primal, dual] = lengths(std::max(least_share, 1 - last / static_cast<double>(size_)));
+    const double now = gap_after(cells_, primal, dual);
     if (!(now < last)) break;
-    step(primal, dual);
+    step(cells_, primal, dual);
+    for (std::size_t i = 0; i < size_; ++i) {
+      u_[i] += dual * du_[i];
+      v_[i] += dual * dv_[i];
+    }
     last = now;
   }
   return rounds;
 }
 
 // The matrices of all rows at this point, and the factors of the Newton system.
-void BirkhoffInterior::weigh() {
-  if (!diagonal_) {
-    for (std::size_t e = 0; e < p_.size(); ++e) {
-      x_[e] = p_[e] / (r_[e] + kappa_ * p_[e]);
-      y_[e] = q_[e] / t_[e];
+void BirkhoffInterior::factorise() {
+  if (diagonal_) {
+    weigh(cells_, newton_);
+  } else {
+    for (std::size_t e = 0; e < cells_.p.size(); ++e) {
+      cells_.x[e] = cells_.p[e] / (cells_.r[e] + cells_.kappa * cells_.p[e]);
+      cells_.y[e] = cells_.q[e] / cells_.t[e];
     }
-    compute_blocks(blocks_, x_, y_, weight_, newton_);
-  }
-  for (std::size_t i = 0; diagonal_ && i < size_; ++i) {
-    const double w = weight_[i];
-    for (std::size_t e = i * size_; e < (i + 1) * size_; ++e) {
-      const double rk = r_[e] + kappa_ * p_[e], inverse = 1 / (rk * t_[e] + w * w * p_[e] * q_[e]);
-      newton_.alpha[e] = t_[e] * p_[e] * inverse;
-      newton_.beta[e] = w * p_[e] * q_[e] * inverse;
-      newton_.gamma[e] = rk * q_[e] * inverse;
-    }
+    compute_blocks(blocks_, cells_.x, cells_.y, weight_, newton_);
   }
   factor(newton_);
-}
-
-// dP and dQ from x and y.
-void BirkhoffInterior::multiply() {
-  if (!diagonal_) return apply_blocks(blocks_, x_, y_, dp_, dq_);
-  for (std::size_t e = 0; e < p_.size(); ++e) {
-    dp_[e] = newton_.alpha[e] * x_[e] - newton_.beta[e] * y_[e];
-    dq_[e] = newton_.beta[e] * x_[e] + newton_.gamma[e] * y_[e];
-  }
 }
 
 // dT += A dP,  dR -= A^T dQ.
@@ -231,8 +190,8 @@ void BirkhoffInterior::add_costs() {
   const std::size_t m = size_;
   for (std::size_t i = 0; i < m; ++i) {
     const double w = weight_[i];
-    const double *dp = dp_.data() + i * m, *dq = dq_.data() + i * m;
-    double *dr = dr_.data() + i * m, *dt = dt_.data() + i * m;
+    const double *dp = cells_.dp.data() + i * m, *dq = cells_.dq.data() + i * m;
+    double *dr = cells_.dr.data() + i * m, *dt = cells_.dt.data() + i * m;
     for (std::size_t k = 0; k < m; ++k) {
       if (diagonal_) {
         dr[k] += w * dq[k];
@@ -254,70 +213,32 @@ void BirkhoffInterior::add_costs() {
 // taken from x and y and added to dR and dT. Returns by how much the sums were off; nothing is done if by less than
 // sum_error.
 double BirkhoffInterior::balance() {
-  const std::size_t m = size_;
-  multiply();
-  auto &rs = newton_.row_s, &rt = newton_.row_t, &cs = newton_.column_s, &ct = newton_.column_t;
-  std::fill(cs.begin(), cs.end(), -1.0);
-  std::fill(ct.begin(), ct.end(), -1.0);
-  for (std::size_t i = 0; i < m; ++i) {
-    double sum_p = -1, sum_q = -1;
-    for (std::size_t j = 0; j < m; ++j) {
-      const double p = p_[i * m + j] + dp_[i * m + j], q = q_[i * m + j] + dq_[i * m + j];
-      sum_p += p;
-      sum_q += q;
-      cs[j] += p;
-      ct[j] += q;
-    }
-    rs[i] = sum_p;
-    rt[i] = sum_q;
-  }
-  double worst = 0;
-  for (const auto* sums : {&rs, &rt, &cs, &ct})
-    for (const double x : *sums) worst = std::max(worst, std::abs(x));
+  if (diagonal_)
+    multiply(newton_, cells_);
+  else
+    apply_blocks(blocks_, cells_.x, cells_.y, cells_.dp, cells_.dq);
+  const double worst = sum_errors(cells_, newton_);
   if (worst <= sum_error) return worst;
   m4n::solve(newton_);
-  for (std::size_t i = 0; i < m; ++i) {
-    du_[i] += rs[i];
-    dv_[i] += cs[i];
-    for (std::size_t j = 0; j < m; ++j) {
-      const std::size_t e = i * m + j;
-      const double uv = rs[i] + cs[j], ab = rt[i] + ct[j];
-      x_[e] -= uv;
-      y_[e] -= ab;
-      dr_[e] += uv;
-      dt_[e] += ab;
-    }
+  move_sums(newton_, cells_);
+  for (std::size_t i = 0; i < size_; ++i) {
+    du_[i] += newton_.row_s[i];
+    dv_[i] += newton_.column_s[i];
   }
   return worst;
 }
 
-// The step for the right-hand sides side_p, side_q; it also takes back what the sums of P and Q are off by.
-// False if it does not: the system has lost its precision.
+// The step for the right-hand sides in x and y; it also takes back what the sums of P and Q are off by. False if it
+// does not: the system has lost its precision.
 bool BirkhoffInterior::direct() {
-  for (std::size_t e = 0; e < p_.size(); ++e) {
-    x_[e] = side_p_[e] / p_[e];
-    y_[e] = side_q_[e] / q_[e];
-  }
-  for (auto* sums : {&dr_, &dt_, &du_, &dv_}) std::fill(sums->begin(), sums->end(), 0.0);
+  for (auto* sums : {&cells_.dr, &cells_.dt, &du_, &dv_}) std::fill(sums->begin(), sums->end(), 0.0);
   // Where a loss is degenerate the system is nearly singular: further passes take back the errors of the first.
   double off = 1;
   for (int pass = 0; pass < most_passes && off > sum_error; ++pass) off = balance();
   add_costs();
-  for (std::size_t e = 0; e < p_.size(); ++e) dr_[e] += kappa_ * dp_[e];
+  if (cells_.kappa > 0)
+    for (std::size_t e = 0; e < cells_.dr.size(); ++e) cells_.dr[e] += cells_.kappa * cells_.dp[e];
   return off <= bad_sums;
-}
-
-void BirkhoffInterior::step(double primal, double dual) {
-  for (std::size_t e = 0; e < p_.size(); ++e) {
-    p_[e] += primal * dp_[e];
-    t_[e] += primal * dt_[e];
-    q_[e] += dual * dq_[e];
-    r_[e] += dual * dr_[e];
-  }
-  for (std::size_t i = 0; i < size_; ++i) {
-    u_[i] += dual * du_[i];
-    v_[i] += dual * dv_[i];
-  }
 }
 
 }  // namespace m4n

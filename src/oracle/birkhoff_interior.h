@@ -25,6 +25,7 @@
 
 #include "core/aligned.h"
 #include "oracle/birkhoff_blocks.h"
+#include "oracle/birkhoff_cells.h"
 #include "oracle/birkhoff_newton.h"
 #include "oracle/birkhoff_referee.h"
 
@@ -46,25 +47,20 @@ class BirkhoffInterior {
   void start(const BirkhoffReferee& referee, double kappa, std::span<const double> centre);
   void read_loss(const PositionLoss& loss);
   int iterate(double gap, int most);
-  double gap_after(double primal, double dual) const;
-  void weigh();
+  void factorise();
   bool direct();
   double balance();
-  void multiply();
   void add_costs();
-  void step(double primal, double dual);
   double upper_bound(double kappa, std::span<const double> centre);
 
   std::size_t size_ = 0;
   bool diagonal_ = true;
-  double unit_ = 1, least_ = 0, kappa_ = 0;  // a cost is least + unit * (its scaled cost); least: less the weight
+  double unit_ = 1, least_ = 0;  // a cost of an item of weight w is w * least + unit * (its scaled cost)
   BirkhoffReferee referee_;
   BirkhoffNewton newton_;
   BirkhoffBlocks blocks_;
-  AlignedVector<double> weight_;                               // w in units of the largest
-  AlignedVector<double> p_, q_, r_, t_;                        // by rows of M
-  AlignedVector<double> dp_, dq_, dr_, dt_, side_p_, side_q_;  // the step; what P dR + R dP, Q dT + T dQ are to be
-  AlignedVector<double> x_, y_;
+  BirkhoffCells cells_;
+  AlignedVector<double> weight_;  // w in units of the largest
   AlignedVector<double> u_, v_, du_, dv_, rows_, columns_;
 };
 

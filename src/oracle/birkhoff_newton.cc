@@ -72,7 +72,7 @@ void Factor(BirkhoffNewton& f) {
     // All that is left of a pivot is rounding: its equation follows from the others, and its unknown may be 0.
     const double sign = k < c ? 1 : -1;
     if (!(sign * pivot[k] > least_pivot * sign * f.rest[k])) pivot[k] = sign * skipped;
-    const double inverse = 1 / pivot[k];
+    const double inverse = f.inverse_pivot[k] = 1 / pivot[k];
     for (std::size_t i = k + 1; i < f.order; ++i) {
       double* HWY_RESTRICT row = f.factor.data() + i * f.stride;
       const double scale = pivot[i] * inverse;
@@ -98,14 +98,18 @@ void Solve(BirkhoffNewton& f) {
   }
   for (std::size_t k = 0; k < f.order; ++k) {
     const double* HWY_RESTRICT row = f.factor.data() + k * f.stride;
-    const double scale = rest[k] / row[k];
+    const double scale = rest[k] * f.inverse_pivot[k];
     for (std::size_t j = k + 1; j < f.order; ++j) rest[j] -= scale * row[j];
   }
   for (std::size_t k = f.order; k-- > 0;) {
     const double* row = f.factor.data() + k * f.stride;
-    double sum = rest[k];
-    for (std::size_t j = k + 1; j < f.order; ++j) sum -= row[j] * rest[j];
-    rest[k] = sum / row[k];
+    double lane[8] = {};
+    std::size_t j = k + 1;
+    for (; j + 8 <= f.order; j += 8)
+      for (std::size_t l = 0; l < 8; ++l) lane[l] += row[j + l] * rest[j + l];
+    for (std::size_t l = 0; j < f.order; ++j, ++l) lane[l] += row[j] * rest[j];
+    const double sum = ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+    rest[k] = (rest[k] - sum) * f.inverse_pivot[k];
   }
   for (std::size_t j = 0; j < c; ++j) {
     f.column_s[j] = rest[j];
@@ -142,7 +146,7 @@ void BirkhoffNewton::shape(std::size_t m) {
   for (auto* values : {&alpha, &beta, &gamma, &beta_across, &sum_alpha, &sum_beta, &sum_gamma}) values->resize(m * m);
   for (auto* values : {&row_alpha, &row_beta, &row_gamma, &determinant, &row_s, &row_t, &column_s, &column_t})
     values->resize(m);
-  for (auto* values : {&first, &second, &rest}) values->resize(order);
+  for (auto* values : {&first, &second, &rest, &inverse_pivot}) values->resize(order);
   factor.resize(order * stride);
 }
 

@@ -27,7 +27,7 @@ struct BirkhoffNewton {
   AlignedVector<double> determinant;                     // of the blocks of rows
   AlignedVector<double> first, second;                   // rows of the inverse block times its coupling, order long
   AlignedVector<double> factor;                          // upper triangle: D on the diagonal, D L^T above it
-  AlignedVector<double> rest;
+  AlignedVector<double> rest, inverse_pivot;
   // Right-hand sides, and then the solution: by rows (du, da), by columns (dv, db).
   AlignedVector<double> row_s, row_t, column_s, column_t;
 
