@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/kernels.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "oracle/birkhoff_cells.cc"
 // clang-format off
@@ -12,8 +14,9 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace m4n::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace hn = hwy::HWY_NAMESPACE;
 
-// Plain loops that the compiler makes vectors of. Sums and maxima run in eight lanes, however wide vectors are.
+// Mostly plain loops that the compiler makes vectors of. Sums run in eight lanes, however wide vectors are.
 constexpr std::size_t lanes = 8;
 
 void Weigh(const BirkhoffCells& c, BirkhoffNewton& newton) {
@@ -100,16 +103,16 @@ void MoveSums(const BirkhoffNewton& newton, BirkhoffCells& c) {
 
 // max over cells of -da / a and -db / b, at least 0.
 HWY_INLINE double steepest(const double* a, const double* da, const double* b, const double* db, std::size_t count) {
-  double lane[lanes] = {};
-  const auto look = [&](std::size_t e, double& most) {
-    const double x = -da[e] / a[e], y = -db[e] / b[e], z = x > y ? x : y;
-    most = z > most ? z : most;
-  };
+  const hn::CappedTag<double, kernels::lane_block> d;
+  auto least = hn::Zero(d);
   std::size_t e = 0;
-  for (; e + lanes <= count; e += lanes)
-    for (std::size_t l = 0; l < lanes; ++l) look(e + l, lane[l]);
-  for (; e < count; ++e) look(e, lane[0]);
-  return *std::max_element(lane, lane + lanes);
+  for (; e + hn::Lanes(d) <= count; e += hn::Lanes(d)) {
+    least = hn::Min(least, hn::Div(hn::Load(d, da + e), hn::Load(d, a + e)));
+    least = hn::Min(least, hn::Div(hn::Load(d, db + e), hn::Load(d, b + e)));
+  }
+  double out = hn::GetLane(hn::MinOfLanes(d, least));
+  for (; e < count; ++e) out = std::min(out, std::min(da[e] / a[e], db[e] / b[e]));
+  return -out;
 }
 
 double PrimalSteepest(const BirkhoffCells& c) {

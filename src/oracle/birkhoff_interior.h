@@ -39,7 +39,8 @@ class BirkhoffInterior {
   BirkhoffAnswer solve(BirkhoffReferee& referee, const BirkhoffLimits& limits);
 
   // The proximal step: the maximiser of  <S, P> + h(P) - (kappa/2) |P - centre|^2,  kappa > 0. The bounds are those of
-  // that maximum. Q is a best adversary at P.
+  // that maximum. Q is a best adversary at P. With scores and weights of zero it is the Euclidean projection of the
+  // centre.
   BirkhoffAnswer prox(std::span<const double> scores, const PositionLoss& loss, double kappa,
                       std::span<const double> centre, const BirkhoffLimits& limits);
 

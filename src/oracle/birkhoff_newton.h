@@ -8,7 +8,7 @@
 // The 2 x 2 blocks of the rows (du_i, da_i) are eliminated; dv and db of the last column are 0, for only sums du_i +
 // dv_j count; what is left, 2 (M-1) equations, is symmetric and quasi-definite (after a change of sign), so that it has
 // factors L D L^T in any order. O(M^3) once a set of matrices, O(M^2) a right-hand side. Compiled once for every vector
-// width; the numbers do not depend on it.
+// width.
 #pragma once
 #include <cstddef>
 
@@ -25,8 +25,9 @@ struct BirkhoffNewton {
   AlignedVector<double> sum_alpha, sum_beta, sum_gamma;  // sums over i of the matrices, unless they are diagonal
   AlignedVector<double> row_alpha, row_beta, row_gamma;  // sums of all their entries
   AlignedVector<double> determinant;                     // of the blocks of rows
-  AlignedVector<double> first, second;                   // rows of the inverse block times its coupling, order long
-  AlignedVector<double> factor;                          // upper triangle: D on the diagonal, D L^T above it
+  AlignedVector<double> first, second;  // for every row i, the rows of its inverse block times its coupling
+  AlignedVector<double> factor;         // D L^T above the diagonal, 0 on it
+  AlignedVector<double> transposed;     // the same, L D below the diagonal
   AlignedVector<double> rest, inverse_pivot;
   // Right-hand sides, and then the solution: by rows (du, da), by columns (dv, db).
   AlignedVector<double> row_s, row_t, column_s, column_t;
