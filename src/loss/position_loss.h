@@ -74,6 +74,7 @@ class PositionLoss {
   std::string name_;
   Form form_;
   std::size_t size_;
+  bool equal_ = true;  // all weights are
   double constant_ = 0, minimum_ = 0, maximum_ = 0;
   std::vector<double> weights_, costs_, gains_, discounts_;
 };

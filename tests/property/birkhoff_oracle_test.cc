@@ -122,7 +122,7 @@ TEST(BirkhoffOracle, EqualsTheGameOverAllPermutations) {
       for (const double scale : {0.0, 1e-9, 0.3, 3.0, 1e8}) {
         for (int style = 0; style < 4; ++style) {
           if (scale == 0 && style > 0) continue;
-          if (m == 5 && style == 3) continue;
+          if (m == 5 && (style > 1 || scale == 1e-9)) continue;
           const auto s = position_scores(m, scale * std::max(loss.range(), 0.1) / static_cast<double>(m), style, rng);
           const double value = test::brute_force_game(loss, s);
           for (const Named& oracle : oracles.all()) {
@@ -145,6 +145,7 @@ TEST(BirkhoffOracle, EqualsClpOnLargerGames) {
   for (const std::size_t m : {6, 8, 12, 20}) {
     for (const PositionLoss& loss : losses(m, rng)) {
       for (const double scale : {0.5, 4.0, 20.0}) {
+        if (m == 20 && scale != 4.0) continue;
         const auto s = position_scores(m, scale * loss.range() / static_cast<double>(m), m == 8 ? 1 : 0, rng);
         const double value = test::clp_birkhoff_value(loss, s);
         for (const Named& oracle : oracles.all()) {
