@@ -125,6 +125,7 @@ void BirkhoffDouble::add_truth(std::span<const std::int32_t> y) {
   const std::size_t c = gain_.size() - 1;
   for (std::size_t r = 0; r < game_.rows(); ++r) payoffs_[r] = payoff(r, c);
   game_.add_column(payoffs_);
+  truth_weight_[c] = 0;
 }
 
 void BirkhoffDouble::add_prediction(std::span<const std::int32_t> y) {
@@ -132,6 +133,7 @@ void BirkhoffDouble::add_prediction(std::span<const std::int32_t> y) {
   const std::size_t r = game_.rows();
   for (std::size_t c = 0; c < game_.columns(); ++c) payoffs_[c] = payoff(r, c);
   game_.add_row(payoffs_);
+  prediction_weight_[r] = 0;
 }
 
 // In units of the range of the loss, and between 1.5 and 4.

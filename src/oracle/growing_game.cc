@@ -1,6 +1,7 @@
 #include "oracle/growing_game.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/kernels.h"
@@ -46,6 +47,17 @@ HWY_EXPORT(Eliminate);
 // Payoffs are of the order of 1.
 constexpr double zero = 1e-11;
 constexpr double least_pivot = 1e-9;
+
+// Cuts off what is below zero, and divides by the sum. What cannot be divided becomes the first move alone.
+void make_distribution(std::span<double> weights) {
+  double total = 0;
+  for (double& w : weights) total += w = std::max(w, 0.0);
+  if (!(total > 0 && std::isfinite(total))) {
+    std::fill(weights.begin(), weights.end(), 0.0);
+    weights[0] = total = 1;
+  }
+  for (double& w : weights) w /= total;
+}
 
 }  // namespace
 
@@ -168,22 +180,17 @@ bool GrowingGame::solve() {
 }
 
 void GrowingGame::row_weights(std::span<double> out) const {
-  double total = 0;
-  for (std::size_t r = 0; r < rows_; ++r) {
-    out[r] = where_[r] < 0 ? 0 : std::max(line(static_cast<std::size_t>(where_[r]))[stride_ - 1], 0.0);
-    total += out[r];
-  }
-  for (std::size_t r = 0; r < rows_; ++r) out[r] /= total;
+  for (std::size_t r = 0; r < rows_; ++r)
+    out[r] = where_[r] < 0 ? 0 : line(static_cast<std::size_t>(where_[r]))[stride_ - 1];
+  make_distribution(out.first(rows_));
 }
 
 void GrowingGame::column_weights(std::span<double> out) const {
-  double total = 0;
   for (std::size_t c = 0; c < columns_; ++c) {
     const std::int32_t at = where_[room_ + c];
-    out[c] = at >= 0 ? 0 : std::max(line(room_)[~at], 0.0);
-    total += out[c];
+    out[c] = at >= 0 ? 0 : line(room_)[~at];
   }
-  for (std::size_t c = 0; c < columns_; ++c) out[c] /= total;
+  make_distribution(out.first(columns_));
 }
 
 }  // namespace m4n

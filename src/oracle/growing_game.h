@@ -27,7 +27,7 @@ class GrowingGame {
   void add_row(std::span<const double> payoff);
   // To the optimum; false if rounding or ties have used up the pivots.
   bool solve();
-  // The players' mixtures at the optimum; they sum to 1.
+  // The players' mixtures at the optimum; distributions even if solve() failed. There must be moves.
   void row_weights(std::span<double> out) const;
   void column_weights(std::span<double> out) const;
 
