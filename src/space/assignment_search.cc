@@ -89,7 +89,7 @@ HWY_INLINE void place(AssignmentTable& t, std::int32_t i, std::size_t j) {
 // had it, who is next. The number of steps is limited, for prices may rise by next to nothing. Items that find their
 // favourites taken at prices that cannot rise are left to the search; returns how many.
 std::size_t ReduceRows(AssignmentTable& t) {
-  std::size_t waiting = 0, steps = 4 * t.size + 16;
+  std::size_t waiting = 0, steps = t.size + 16;
   for (std::size_t next = 0; next < t.size; ++next) {
     auto i = static_cast<std::int32_t>(next);
     while (i != nobody) {
