@@ -1,6 +1,8 @@
 // Independent references for the tests of permutations: all of them, the max-min game over all pairs of them (M <= 5),
 // and the game over doubly stochastic matrices as a linear program (M <= 20), both solved by Clp.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <ClpSimplex.hpp>
 #include <CoinPackedMatrix.hpp>
 #include <algorithm>
@@ -43,6 +45,38 @@ inline std::vector<double> position_scores(std::size_t m, double scale, int styl
     if (style == 3) out[e] = scale * (rng.normal() + (e / m == e % m ? 3 : 0));
   }
   return out;
+}
+
+inline double magnitude(const std::vector<double>& s) {
+  double out = 0;
+  for (const double x : s) out = std::max(out, std::abs(x));
+  return out;
+}
+
+inline void expect_doubly_stochastic(std::span<const double> p, std::size_t m) {
+  ASSERT_EQ(p.size(), m * m);
+  for (std::size_t i = 0; i < m; ++i) {
+    double row = 0, column = 0;
+    for (std::size_t j = 0; j < m; ++j) {
+      EXPECT_GE(p[i * m + j], 0);
+      row += p[i * m + j];
+      column += p[j * m + i];
+    }
+    EXPECT_NEAR(row, 1, 1e-12);
+    EXPECT_NEAR(column, 1, 1e-12);
+  }
+}
+
+// One of every kind; the weights have a zero among them from M = 3 on.
+inline std::vector<PositionLoss> losses(std::size_t m, Rng& rng) {
+  std::vector<double> weights(m), gains(m), costs(m * m);
+  for (double& w : weights) w = rng.uniform(0.1, 3);
+  weights[0] = m > 2 ? 0 : 1;
+  for (std::size_t j = 0; j < m; ++j) gains[j] = std::exp2(static_cast<double>(std::min<std::size_t>(m - j, 6))) - 1;
+  for (std::size_t e = 0; e < m * m; ++e) costs[e] = e / m == e % m ? 0 : rng.uniform(0.1, 4);
+  return {PositionLoss::hamming(m),      PositionLoss::weighted_hamming(weights),    PositionLoss::footrule(m),
+          PositionLoss::squared(m),      PositionLoss::precision_at(m, (m + 1) / 2), PositionLoss::dcg(gains),
+          PositionLoss::matrix(costs, m)};
 }
 
 class LinearProgram {
