@@ -150,7 +150,7 @@ TEST(BirkhoffOracle, HammingAtEqualScoresIsChance) {
   for (const std::size_t m : {1, 2, 7, 40}) {
     const PositionLoss loss = PositionLoss::hamming(m);
     const BirkhoffAnswer answer = oracle.solve(std::vector<double>(m * m, 2.0), loss, {});
-    const double size = static_cast<double>(m);
+    const auto size = static_cast<double>(m);
     EXPECT_NEAR(answer.bounds.lower, 2 * size + 1 - 1 / size, 1e-6);
     EXPECT_NEAR(answer.bounds.upper, 2 * size + 1 - 1 / size, 1e-6);
   }
