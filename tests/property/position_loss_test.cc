@@ -48,7 +48,7 @@ void expect_loss(const PositionLoss& loss,
 
   Rng rng(7);
   const auto random = [&]() -> const Permutation& { return all[rng.below(all.size())]; };
-  const Permutation t1 = random(), t2 = random(), y1 = random(), y2 = random();
+  const Permutation &t1 = random(), &t2 = random(), &y1 = random(), &y2 = random();
   const auto matrix = [&](const Permutation& a, const Permutation& b) {  // 0.3 a + 0.7 b
     std::vector<double> out(m * m);
     for (std::size_t i = 0; i < m; ++i) {
