@@ -1,0 +1,286 @@
+// The steps of graph_kernels.h, compiled once for every vector width. Every entry of a table has the same bits whatever
+// the width.
+#include "core/graph_kernels.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/graph_kernels.cc"
+// Accumulators are kept in arrays of vectors, which targets of unknown width do not allow.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_RVV)
+// foreach_target must come before highway.
+// clang-format off
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+#include "hwy/contrib/math/math-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace m4n::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Wide = hn::CappedTag<double, graph_slack>;
+using Narrow = hn::CappedTag<double, 4>;
+
+template <std::size_t N>
+using Number = std::integral_constant<std::size_t, N>;
+
+// The terms of a step as addresses.
+struct Reader {
+  const double* base;
+  const std::uint32_t* offset;
+  std::size_t x_stride;
+};
+HWY_INLINE Reader reader(const GraphTerm& term, const GraphMemory& memory) {
+  return {term.outside ? memory.outside[term.at] : memory.arena + term.at, memory.index + term.offsets, term.x_stride};
+}
+
+// Sums of `Vectors` vectors of one row, for the labels of x one after the other: each(x, vector, sum).
+template <class D, std::size_t Terms, std::size_t Vectors, class Each>
+HWY_INLINE void for_sums(const Reader& prefix, const Reader* terms, std::size_t labels, std::size_t row,
+                         std::size_t column, Each&& each) {
+  constexpr D d;
+  constexpr std::size_t lanes = hn::MaxLanes(d);
+  const double* p = prefix.base + prefix.offset[row];
+  const double* q[Terms + 1];
+  for (std::size_t k = 0; k < Terms; ++k) q[k] = terms[k].base + terms[k].offset[row] + column;
+  for (std::size_t x = 0; x < labels; ++x) {
+    const auto base = hn::Set(d, *p);
+    for (std::size_t a = 0; a < Vectors; ++a) {
+      auto sum = base;
+      for (std::size_t k = 0; k < Terms; ++k) sum = hn::Add(sum, hn::LoadU(d, q[k] + a * lanes));
+      each(x, a, sum);
+    }
+    p += prefix.x_stride;
+    for (std::size_t k = 0; k < Terms; ++k) q[k] += terms[k].x_stride;
+  }
+}
+
+// body(row, column, number of vectors) over all of a step: rows in order, four vectors at a time, then two, then one.
+template <class D, class Body>
+HWY_INLINE void for_blocks(std::size_t rows, std::size_t run, Body&& body) {
+  constexpr std::size_t lanes = hn::MaxLanes(D());
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t column = 0; column < run;) {
+      const std::size_t left = (run - column + lanes - 1) / lanes;
+      if (left >= 4) {
+        body(row, column, Number<4>());
+        column += 4 * lanes;
+      } else if (left >= 2) {
+        body(row, column, Number<2>());
+        column += 2 * lanes;
+      } else {
+        body(row, column, Number<1>());
+        column += lanes;
+      }
+    }
+  }
+}
+
+template <class D, std::size_t Terms>
+HWY_INLINE void max_of_sums(const GraphStep& step, const Reader& prefix, const Reader* terms, double* to) {
+  constexpr D d;
+  constexpr std::size_t lanes = hn::MaxLanes(d);
+  for_blocks<D>(step.rows, step.run, [&](std::size_t row, std::size_t column, auto vectors) HWY_ATTR {
+    constexpr std::size_t count = decltype(vectors)::value;
+    hn::Vec<D> best[count];
+    for (auto& b : best) b = hn::Set(d, -1e308);
+    for_sums<D, Terms, count>(prefix, terms, step.labels, row, column,
+                              [&](std::size_t, std::size_t a, auto sum) HWY_ATTR { best[a] = hn::Max(best[a], sum); });
+    for (std::size_t a = 0; a < count; ++a) hn::StoreU(best[a], d, to + row * step.run + column + a * lanes);
+  });
+}
+
+// The sums themselves, rows of labels `x_stride` apart; x is outermost, so that what a row writes beyond its end is
+// written again.
+template <class D, std::size_t Terms>
+HWY_INLINE void sums(const GraphStep& step, const Reader& prefix, const Reader* terms, std::size_t x_stride,
+                     double* to) {
+  constexpr D d;
+  constexpr std::size_t lanes = hn::MaxLanes(d);
+  Reader own = prefix, others[Terms + 1];
+  std::copy_n(terms, Terms, others);
+  for (std::size_t x = 0; x < step.labels; ++x) {
+    for_blocks<D>(step.rows, step.run, [&](std::size_t row, std::size_t column, auto vectors) HWY_ATTR {
+      for_sums<D, Terms, decltype(vectors)::value>(own, others, 1, row, column,
+                                                   [&](std::size_t, std::size_t a, auto sum) HWY_ATTR {
+                                                     hn::StoreU(sum, d, to + row * step.run + column + a * lanes);
+                                                   });
+    });
+    to += x_stride;
+    own.base += own.x_stride;
+    for (std::size_t k = 0; k < Terms; ++k) others[k].base += others[k].x_stride;
+  }
+}
+
+void gather(const GraphStep& step, const GraphMemory& memory) {
+  const Reader from = reader(step.term[0], memory);
+  double* to = memory.arena + step.to;
+  const std::size_t size = static_cast<std::size_t>(step.labels) * step.rows * step.run;
+  for (std::size_t i = 0; i < size; ++i) to[i] = from.base[from.offset[i]];
+}
+
+// body(D(), number of terms) with the vectors that suit the run.
+template <class Body>
+HWY_INLINE void specialised(const GraphStep& step, Body&& body) {
+  const auto with_terms = [&](auto d) HWY_ATTR {
+    switch (step.terms) {
+      case 0:
+        return body(d, Number<0>());
+      case 1:
+        return body(d, Number<1>());
+      case 2:
+        return body(d, Number<2>());
+      case 3:
+        return body(d, Number<3>());
+      default:
+        return body(d, Number<most_terms>());
+    }
+  };
+  if (step.run <= 4) {
+    with_terms(Narrow());
+  } else {
+    with_terms(Wide());
+  }
+}
+
+// Turns the sums of a finished step into distributions of x, and leaves their logarithmic normalisers in `to`.
+HWY_INLINE void normalise(const GraphStep& step, std::size_t x_stride, double* table, double* to) {
+  constexpr Wide d;
+  const auto floor = hn::Set(d, -708.0);
+  for (std::size_t i = 0; i < x_stride; i += hn::MaxLanes(d)) {
+    double* column = table + i;
+    auto top = hn::LoadU(d, column);
+    for (std::size_t x = 1; x < step.labels; ++x) top = hn::Max(top, hn::LoadU(d, column + x * x_stride));
+    auto total = hn::Zero(d);
+    for (std::size_t x = 0; x < step.labels; ++x) {
+      const auto exponent = hn::Sub(hn::LoadU(d, column + x * x_stride), top);
+      const auto mass = hn::IfThenElseZero(hn::Gt(exponent, floor), hn::Exp(d, hn::Max(exponent, floor)));
+      hn::StoreU(mass, d, column + x * x_stride);
+      total = hn::Add(total, mass);
+    }
+    const auto share = hn::Div(hn::Set(d, 1.0), total);
+    for (std::size_t x = 0; x < step.labels; ++x)
+      hn::StoreU(hn::Mul(hn::LoadU(d, column + x * x_stride), share), d, column + x * x_stride);
+    hn::StoreU(hn::Add(top, hn::Log(d, total)), d, to + i);
+  }
+}
+
+template <class Finish>
+HWY_INLINE void run_steps(std::span<const GraphStep> steps, const GraphMemory& memory, Finish&& finish) {
+  for (const GraphStep& step : steps) {
+    if (step.kind == GraphStepKind::gather) {
+      gather(step, memory);
+      continue;
+    }
+    Reader terms[most_terms];
+    const Reader prefix = reader(step.prefix, memory);
+    for (std::size_t k = 0; k < step.terms; ++k) terms[k] = reader(step.term[k], memory);
+    specialised(step, [&](auto d, auto count) HWY_ATTR {
+      if (step.kind == GraphStepKind::add) {
+        sums<decltype(d), decltype(count)::value>(step, prefix, terms, static_cast<std::size_t>(step.rows) * step.run,
+                                                  memory.arena + step.to);
+      } else {
+        finish(step, prefix, terms, d, count);
+      }
+    });
+  }
+}
+
+void GraphMaxPlus(std::span<const GraphStep> steps, const GraphMemory& memory) {
+  run_steps(steps, memory,
+            [&](const GraphStep& step, const Reader& prefix, const Reader* terms, auto d, auto count) HWY_ATTR {
+              max_of_sums<decltype(d), decltype(count)::value>(step, prefix, terms, memory.arena + step.to);
+            });
+}
+
+void GraphLogSum(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
+  run_steps(steps, memory,
+            [&](const GraphStep& step, const Reader& prefix, const Reader* terms, auto d, auto count) HWY_ATTR {
+              const std::size_t x_stride = padded(static_cast<std::size_t>(step.rows) * step.run);
+              sums<decltype(d), decltype(count)::value>(step, prefix, terms, x_stride, tables + step.table);
+              normalise(step, x_stride, tables + step.table, memory.arena + step.to);
+            });
+}
+
+constexpr Wide dw{};
+constexpr std::size_t wide_lanes = hn::MaxLanes(dw);
+
+// The sum of `size` entries, taken by eight interleaved sums whatever the width.
+HWY_INLINE double sum_of(const double* from, std::size_t size) {
+  constexpr std::size_t vectors = graph_slack / wide_lanes;
+  hn::Vec<Wide> acc[vectors];
+  for (auto& a : acc) a = hn::Zero(dw);
+  std::size_t i = 0;
+  for (; i + graph_slack <= size; i += graph_slack)
+    for (std::size_t a = 0; a < vectors; ++a) acc[a] = hn::Add(acc[a], hn::LoadU(dw, from + i + a * wide_lanes));
+  alignas(64) double part[graph_slack];
+  for (std::size_t a = 0; a < vectors; ++a) hn::Store(acc[a], dw, part + a * wide_lanes);
+  double sum = 0;
+  for (const double x : part) sum += x;
+  for (; i < size; ++i) sum += from[i];
+  return sum;
+}
+
+void GraphWeigh(double* table, const double* weight, std::size_t labels, std::size_t size, double* own) {
+  const std::size_t x_stride = padded(size);
+  for (std::size_t x = 0; x < labels; ++x, table += x_stride) {
+    for (std::size_t i = 0; i < x_stride; i += wide_lanes)
+      hn::StoreU(hn::Mul(hn::LoadU(dw, table + i), hn::LoadU(dw, weight + i)), dw, table + i);
+    own[x] = sum_of(table, size);
+  }
+}
+
+void GraphProject(const double* table, std::size_t labels, std::size_t rows, std::size_t run,
+                  const std::uint32_t* offset, double* to, std::size_t to_stride) {
+  const std::size_t x_stride = padded(rows * run);
+  for (std::size_t x = 0; x < labels; ++x) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      const double* from = table + x * x_stride + row * run;
+      double* out = to + x * to_stride + offset[row];
+      std::size_t c = 0;
+      for (; c + wide_lanes <= run; c += wide_lanes)
+        hn::StoreU(hn::Add(hn::LoadU(dw, out + c), hn::LoadU(dw, from + c)), dw, out + c);
+      for (; c < run; ++c) out[c] += from[c];
+    }
+  }
+}
+
+void GraphRowSums(const double* table, std::size_t labels, std::size_t rows, std::size_t run, double* to) {
+  const std::size_t x_stride = padded(rows * run);
+  for (std::size_t x = 0; x < labels; ++x)
+    for (std::size_t row = 0; row < rows; ++row) to[x * rows + row] = sum_of(table + x * x_stride + row * run, run);
+}
+
+}  // namespace m4n::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace m4n::kernels {
+
+HWY_EXPORT(GraphMaxPlus);
+HWY_EXPORT(GraphLogSum);
+HWY_EXPORT(GraphWeigh);
+HWY_EXPORT(GraphProject);
+HWY_EXPORT(GraphRowSums);
+
+void graph_max_plus(std::span<const GraphStep> steps, const GraphMemory& memory) {
+  HWY_DYNAMIC_DISPATCH(GraphMaxPlus)(steps, memory);
+}
+void graph_log_sum(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
+  HWY_DYNAMIC_DISPATCH(GraphLogSum)(steps, memory, tables);
+}
+void graph_weigh(double* table, const double* weight, std::size_t labels, std::size_t size, double* own) {
+  HWY_DYNAMIC_DISPATCH(GraphWeigh)(table, weight, labels, size, own);
+}
+void graph_project(const double* table, std::size_t labels, std::size_t rows, std::size_t run,
+                   const std::uint32_t* offset, double* to, std::size_t to_stride) {
+  HWY_DYNAMIC_DISPATCH(GraphProject)(table, labels, rows, run, offset, to, to_stride);
+}
+void graph_row_sums(const double* table, std::size_t labels, std::size_t rows, std::size_t run, double* to) {
+  HWY_DYNAMIC_DISPATCH(GraphRowSums)(table, labels, rows, run, to);
+}
+
+}  // namespace m4n::kernels
+#endif

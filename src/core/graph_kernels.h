@@ -1,0 +1,85 @@
+// The hot loops of inference on a junction tree, as a list of steps that space/junction_plan.h lays down once per
+// shape.
+//
+// A table belongs to a node x, has x as its outermost index and the labels of some other nodes behind it, the last of
+// them fastest. Those others are cut into `rows` of `run` consecutive entries. A term of a sum over such a table is
+// either read along the run, one entry an entry, or it is the same for the whole run (the prefix):
+//
+//     sum[x][row][c] = prefix[x * x_stride + offset[row]] + sum_k term_k[x * x_stride_k + offset_k[row] + c]
+//
+// Vectors run over the end of a row: what they write there is written again by the next row, what they read there is
+// thrown away. So every buffer has `graph_slack` entries behind it, and no step reads what it writes.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/padded_rows.h"
+
+namespace m4n::kernels {
+
+inline constexpr std::size_t graph_slack = 8;
+inline constexpr std::size_t most_terms = 4;
+
+// A table that is read: in the arena, or one of the scores that were handed over.
+struct GraphTerm {
+  std::uint32_t at = 0;        // entry of the arena, or number of the outside table
+  std::uint32_t x_stride = 0;  // entries from a label of x to the next
+  std::uint32_t offsets = 0;   // where the offsets of the rows begin in the index
+  bool outside = false;
+};
+
+enum class GraphStepKind : std::uint8_t {
+  gather,  // arena[to + i] = term_0[index[offsets + i]],  i < labels rows run
+  add,     // arena[to + (x rows + row) run + c] = sum[x][row][c]
+  finish   // arena[to + row run + c] = max_x sum[x][row][c], or log sum_x exp
+};
+
+struct GraphStep {
+  GraphStepKind kind;
+  std::uint8_t terms = 0;
+  std::uint32_t labels = 0, rows = 0, run = 0, to = 0;
+  std::uint32_t table = 0;  // finish: where the conditional distribution of x goes
+  GraphTerm prefix{};
+  std::array<GraphTerm, most_terms> term{};
+};
+
+// What the steps work on.
+struct GraphMemory {
+  const std::uint32_t* index;
+  const double* const* outside;
+  double* arena;
+};
+
+// All steps, with max. O(sum of the tables).
+void graph_max_plus(std::span<const GraphStep> steps, const GraphMemory& memory);
+
+// All steps, with log sum exp. At every `finish` the distribution of x given the others, p(x | row, c), is left in
+// tables[table + x * padded(rows run) + row run + c]. Exact for scores of any size.
+void graph_log_sum(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables);
+
+// sum[x][row][column] of one entry, to the same bits: what going back from the maxima asks for.
+inline double graph_sum(const GraphStep& step, const GraphMemory& memory, std::size_t x, std::size_t row,
+                        std::size_t column) {
+  const auto read = [&](const GraphTerm& term, std::size_t shift) {
+    const double* base = term.outside ? memory.outside[term.at] : memory.arena + term.at;
+    return base[x * term.x_stride + memory.index[term.offsets + row] + shift];
+  };
+  double sum = read(step.prefix, 0);
+  for (std::size_t k = 0; k < step.terms; ++k) sum += read(step.term[k], column);
+  return sum;
+}
+
+// table[x][i] *= weight[i], and own[x] = sum_i table[x][i], for x < labels, i < size, rows of the table being
+// padded(size) long.
+void graph_weigh(double* table, const double* weight, std::size_t labels, std::size_t size, double* own);
+
+// to[x * to_stride + offset[row] + c] += table[x][row run + c]; rows of the table are padded(rows run) long.
+void graph_project(const double* table, std::size_t labels, std::size_t rows, std::size_t run,
+                   const std::uint32_t* offset, double* to, std::size_t to_stride);
+
+// to[x rows + row] = sum_c table[x][row run + c].
+void graph_row_sums(const double* table, std::size_t labels, std::size_t rows, std::size_t run, double* to);
+
+}  // namespace m4n::kernels

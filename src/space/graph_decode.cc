@@ -1,0 +1,31 @@
+#include "space/graph_decode.h"
+
+#include "space/graph_workspace.h"
+
+namespace m4n {
+
+double GraphDecoder::solve(const GraphScores& v, std::span<std::int32_t> y) {
+  const JunctionPlan& plan = v.tree->plan();
+  const kernels::GraphMemory memory = graph_memory(v, arena_, outside_);
+  kernels::graph_max_plus(plan.steps, memory);
+  for (std::size_t place = plan.buckets.size(); place-- > 0;) {
+    const JunctionBucket& bucket = plan.buckets[place];
+    const kernels::GraphStep& step = plan.steps[bucket.finish];
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < bucket.separator.size(); ++i)
+      at += static_cast<std::size_t>(y[bucket.separator[i]]) * bucket.stride[i];
+    const std::size_t row = at / step.run, column = at % step.run;
+    std::size_t best = 0;
+    double top = kernels::graph_sum(step, memory, 0, row, column);
+    for (std::size_t x = 1; x < bucket.labels; ++x) {
+      const double value = kernels::graph_sum(step, memory, x, row, column);
+      if (!(value > top)) continue;
+      top = value;
+      best = x;
+    }
+    y[bucket.node] = static_cast<std::int32_t>(best);
+  }
+  return score(v, y);
+}
+
+}  // namespace m4n

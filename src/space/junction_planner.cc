@@ -1,0 +1,289 @@
+// The way up: terms, sums and messages. The way down is in junction_planner_flows.cc.
+#include "space/junction_planner.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace m4n {
+namespace {
+
+using kernels::GraphStep;
+using kernels::GraphStepKind;
+
+// Runs are at least this long if the separator has as many labellings.
+constexpr std::uint64_t least_run = 4;
+
+}  // namespace
+
+JunctionPlanner::JunctionPlanner(const FactorGraph& graph, const Elimination& elimination, bool counting)
+    : graph_(&graph), elimination_(&elimination), counting_(counting), edges_of_(graph.nodes()), inbox_(graph.nodes()) {
+  room(arena_, 1);  // entry 0 is the prefix that adds nothing
+  index_ = 1;       // and entry 0 of the index is the offset of the only row
+  if (!counting_) plan_.index.push_back(0);
+  for (std::uint32_t e = 0; e < graph.edges().size(); ++e) {
+    const auto [u, v] = graph.edges()[e];
+    edges_of_[std::min(elimination.place[u], elimination.place[v])].push_back(e);
+    plan_.edge_mass.push_back(
+        number(static_cast<double>(room(mass_, graph.labels(u) * row_stride<double>(graph.labels(v))))));
+  }
+  plan_.buckets.resize(graph.nodes());
+  for (std::size_t place = 0; place < graph.nodes(); ++place) plan_bucket(place);
+  plan_.arena_size = number(arena_);
+  plan_.table_size = number(tables_);
+  plan_.mass_size = number(mass_);
+}
+
+double JunctionPlanner::bytes() const {
+  double small = 0;
+  for (const JunctionBucket& bucket : plan_.buckets) small += 8 * static_cast<double>(bucket.separator.size());
+  small += static_cast<double>(plan_.steps.size() * sizeof(GraphStep) + plan_.flows.size() * sizeof(JunctionFlow) +
+                               plan_.buckets.size() * sizeof(JunctionBucket));
+  return small + 8 * (arena_ + tables_ + mass_) + 4 * index_;
+}
+
+// Takes entries on a cache line of their own, with room behind for vectors that run over the end.
+std::uint64_t JunctionPlanner::room(double& total, std::uint64_t entries) const {
+  const double at = total;
+  total += static_cast<double>(kernels::padded(entries) + kernels::graph_slack);
+  return counting_ ? 0 : static_cast<std::uint64_t>(at);
+}
+
+std::uint64_t JunctionPlanner::size_of(Scope scope) const {
+  std::uint64_t size = 1;
+  for (const std::size_t i : nodes_of(scope)) size *= extent_[i];
+  return size;
+}
+
+std::vector<std::size_t> JunctionPlanner::nodes_of(Scope scope) const {
+  std::vector<std::size_t> nodes;
+  for (std::size_t i = 0; i < extent_.size(); ++i)
+    if ((scope >> i & 1) != 0) nodes.push_back(i);
+  return nodes;
+}
+
+std::uint32_t JunctionPlanner::offsets(const Term& term, Scope scope, bool with_x) {
+  if (!with_x && size_of(scope) == 1) return 0;
+  const double at = index_;
+  index_ += static_cast<double>(size_of(scope)) * (with_x ? labels_ : 1);
+  if (counting_) return 0;
+  Offsets list{0}, next;
+  const auto extend = [&](std::uint64_t extent, std::uint64_t stride) {
+    next.clear();
+    for (const std::uint64_t base : list)
+      for (std::uint64_t label = 0; label < extent; ++label) next.push_back(base + label * stride);
+    std::swap(list, next);
+  };
+  if (with_x) extend(labels_, term.x_stride);
+  for (const std::size_t i : nodes_of(scope)) extend(extent_[i], term.stride[i]);
+  for (const std::uint64_t offset : list) plan_.index.push_back(static_cast<std::uint32_t>(offset));
+  return static_cast<std::uint32_t>(at);
+}
+
+kernels::GraphTerm JunctionPlanner::resolve(const Term& term, Scope rows) {
+  kernels::GraphTerm out;
+  out.offsets = offsets(term, rows, false);
+  if (counting_) return out;
+  out.at = static_cast<std::uint32_t>(term.at);
+  out.x_stride = static_cast<std::uint32_t>(term.x_stride);
+  out.outside = term.outside;
+  return out;
+}
+
+// A table in the arena, x outermost and the nodes of the scope behind, the last fastest.
+JunctionPlanner::Term JunctionPlanner::own_term(Scope scope, std::uint64_t at) const {
+  Term out{false, at, scope, 1, std::vector<std::uint64_t>(extent_.size(), 0), 0};
+  for (std::size_t i = extent_.size(); i-- > 0;) {
+    if ((scope >> i & 1) == 0) continue;
+    out.stride[i] = out.x_stride;
+    out.x_stride *= extent_[i];
+  }
+  return out;
+}
+
+// Groups from the inside out, listed from the outside in.
+void JunctionPlanner::group_separator() {
+  groups_.clear();
+  for (std::size_t last = extent_.size(); last > 0;) {
+    Group group{last, last, 0};
+    for (std::uint64_t run = 1; run < least_run && group.first > 0;) {
+      --group.first;
+      run *= extent_[group.first];
+      group.scope |= Scope{1} << group.first;
+    }
+    last = group.first;
+    groups_.push_back(group);
+  }
+  std::reverse(groups_.begin(), groups_.end());
+}
+
+bool JunctionPlanner::contiguous(const Term& term, const Group& group) const {
+  if ((term.scope & group.scope) != group.scope) return false;
+  std::uint64_t stride = 1;
+  for (std::size_t i = group.last; i-- > group.first;) {
+    if (term.stride[i] != stride) return false;
+    stride *= extent_[i];
+  }
+  return true;
+}
+
+// What the bucket joins: unary scores, edges, messages.
+std::vector<JunctionPlanner::Term> JunctionPlanner::collect(std::size_t place) {
+  const std::vector<std::uint32_t>& separator = plan_.buckets[place].separator;
+  const std::uint32_t node = plan_.buckets[place].node;
+  const auto index_of = [&](std::uint32_t other) {
+    return static_cast<std::size_t>(std::find(separator.begin(), separator.end(), other) - separator.begin());
+  };
+  const std::vector<std::uint64_t> none(extent_.size(), 0);
+  std::vector<Term> terms{{true, node, 0, 1, none, 0}};
+  for (const std::uint32_t e : edges_of_[place]) {
+    const auto [u, v] = graph_->edges()[e];
+    const std::size_t i = index_of(u == node ? v : u);
+    const std::uint64_t row = row_stride<double>(graph_->labels(v));
+    Term& term = terms.emplace_back(Term{true, graph_->nodes() + e, Scope{1} << i, u == node ? row : 1, none, 0});
+    term.stride[i] = u == node ? 1 : row;
+    term.mass = plan_.edge_mass[e];
+  }
+  for (const Message& message : inbox_[place]) {
+    Scope scope = 0;
+    for (const std::uint32_t other : plan_.buckets[message.bucket].separator)
+      if (other != node) scope |= Scope{1} << index_of(other);
+    terms.push_back(own_term(scope, message.at));
+    terms.back().mass = plan_.buckets[message.bucket].mass;
+  }
+  return terms;
+}
+
+JunctionPlanner::Term JunctionPlanner::gather(const Term& term, Scope scope) {
+  Term out = own_term(scope, 0);
+  out.at = room(arena_, out.x_stride * labels_);
+  GraphStep& step = plan_.steps.emplace_back();
+  step.kind = GraphStepKind::gather;
+  step.terms = 1;
+  step.to = number(static_cast<double>(out.at));
+  step.term[0] = resolve(term, 0);
+  step.term[0].offsets = offsets(term, scope, true);
+  step.labels = labels_;
+  step.rows = number(static_cast<double>(out.x_stride));
+  step.run = 1;
+  return out;
+}
+
+JunctionPlanner::Term JunctionPlanner::add(const Term& prefix, std::span<const Term> terms, const Group& group) {
+  Scope scope = prefix.scope;
+  for (const Term& term : terms) scope |= term.scope;
+  Term out = own_term(scope, 0);
+  out.at = room(arena_, out.x_stride * labels_);
+  const Scope rows = scope & ~group.scope;
+  GraphStep step{GraphStepKind::add};
+  step.terms = static_cast<std::uint8_t>(terms.size());
+  step.to = number(static_cast<double>(out.at));
+  step.prefix = resolve(prefix, rows);
+  for (std::size_t k = 0; k < terms.size(); ++k) step.term[k] = resolve(terms[k], rows);
+  step.labels = labels_;
+  step.rows = number(static_cast<double>(size_of(rows)));
+  step.run = number(static_cast<double>(size_of(group.scope)));
+  plan_.steps.push_back(step);
+  return out;
+}
+
+// A step has room for a few terms: the smallest are added up before.
+void JunctionPlanner::merge_surplus(std::vector<Term>& terms, const Group& group) {
+  const Term nothing{false, 0, 0, 0, std::vector<std::uint64_t>(extent_.size(), 0), 0};
+  while (terms.size() > kernels::most_terms) {
+    std::stable_sort(terms.begin(), terms.end(),
+                     [&](const Term& a, const Term& b) { return size_of(a.scope) < size_of(b.scope); });
+    const std::size_t count = std::min(kernels::most_terms, terms.size() - kernels::most_terms + 1);
+    const Term sum = add(nothing, std::span(terms).first(count), group);
+    terms.erase(terms.begin(), terms.begin() + static_cast<std::ptrdiff_t>(count));
+    terms.push_back(sum);
+  }
+}
+
+// The sum of the terms that depend on x only: here the labels of x are the run.
+JunctionPlanner::Term JunctionPlanner::start(std::span<const Term> terms) {
+  Term sum = terms[0];
+  for (std::size_t next = 1; next < terms.size();) {
+    const std::size_t count = std::min(kernels::most_terms - 1, terms.size() - next);
+    GraphStep step{GraphStepKind::add};
+    step.terms = static_cast<std::uint8_t>(1 + count);
+    step.term[0] = resolve(sum, 0);
+    for (std::size_t k = 0; k < count; ++k) step.term[1 + k] = resolve(terms[next + k], 0);
+    sum = own_term(0, room(arena_, labels_));
+    step.to = number(static_cast<double>(sum.at));
+    step.labels = step.rows = 1;
+    step.run = labels_;
+    plan_.steps.push_back(step);
+    next += count;
+  }
+  return sum;
+}
+
+void JunctionPlanner::finish(const Term& prefix, std::span<const Term> terms, const Group& group) {
+  const Scope rows = whole() & ~group.scope;
+  GraphStep step{GraphStepKind::finish};
+  step.terms = static_cast<std::uint8_t>(terms.size());
+  step.prefix = resolve(prefix, rows);
+  for (std::size_t k = 0; k < terms.size(); ++k) step.term[k] = resolve(terms[k], rows);
+  step.labels = labels_;
+  step.rows = number(static_cast<double>(size_of(rows)));
+  step.run = number(static_cast<double>(size_of(group.scope)));
+  step.to = number(static_cast<double>(room(arena_, size_of(whole()))));
+  step.table = number(static_cast<double>(room(tables_, labels_ * kernels::padded(size_of(whole())))));
+  plan_.steps.push_back(step);
+}
+
+void JunctionPlanner::plan_bucket(std::size_t place) {
+  JunctionBucket& bucket = plan_.buckets[place];
+  bucket.node = elimination_->order[place];
+  bucket.labels = labels_ = graph_->labels(bucket.node);
+  bucket.separator = elimination_->separator[place];
+  extent_.clear();
+  for (const std::uint32_t other : bucket.separator) extent_.push_back(graph_->labels(other));
+  bucket.size = number(static_cast<double>(size_of(whole())));
+  bucket.stride.resize(extent_.size());
+  const Term message = own_term(whole(), 0);
+  for (std::size_t i = 0; i < extent_.size(); ++i) bucket.stride[i] = number(static_cast<double>(message.stride[i]));
+  group_separator();
+
+  const std::vector<Term> terms = collect(place);
+  std::vector<Term> level;
+  const auto take = [&](Scope inner, Scope outer) {  // those whose last node is in `inner`
+    level.clear();
+    for (const Term& term : terms)
+      if ((term.scope & ~(inner | outer)) == 0 && (inner == 0 || (term.scope & inner) != 0)) level.push_back(term);
+  };
+  take(0, 0);
+  Term prefix = start(level);
+  Scope outer = 0;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const Group& group = groups_[g];
+    take(group.scope, outer);
+    outer |= group.scope;
+    if (level.empty()) continue;
+    for (Term& term : level)
+      if (!contiguous(term, group)) term = gather(term, term.scope | group.scope);
+    merge_surplus(level, group);
+    if (g + 1 < groups_.size()) {
+      prefix = add(prefix, level, group);
+    } else {
+      finish(prefix, level, group);
+    }
+  }
+  if (groups_.empty()) finish(prefix, {}, {0, 0, 0});
+  bucket.finish = static_cast<std::uint32_t>(plan_.steps.size() - 1);
+  bucket.mass = number(static_cast<double>(room(mass_, size_of(whole()))));
+  plan_flows(terms, bucket);
+  if (!bucket.separator.empty())
+    inbox_[elimination_->place[bucket.separator[0]]].push_back(
+        {static_cast<std::uint32_t>(place), plan_.steps.back().to});
+}
+
+double plan_bytes(const FactorGraph& graph, const Elimination& elimination) {
+  return JunctionPlanner(graph, elimination, true).bytes();
+}
+
+JunctionPlan make_plan(const FactorGraph& graph, const Elimination& elimination) {
+  return std::move(JunctionPlanner(graph, elimination, false).plan());
+}
+
+}  // namespace m4n

@@ -1,0 +1,80 @@
+// The maker of plans. It runs twice: once to count what the plan would take, in floating point so that nothing can
+// overflow, and once to make it.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "space/junction_plan.h"
+
+namespace m4n {
+
+class JunctionPlanner {
+ public:
+  JunctionPlanner(const FactorGraph& graph, const Elimination& elimination, bool counting);
+
+  double bytes() const;
+  JunctionPlan& plan() { return plan_; }
+
+ private:
+  using Scope = std::uint64_t;  // a set of nodes of the separator, by their place in it
+  using Offsets = std::vector<std::uint64_t>;
+
+  // A table over the labels of x and of the nodes in `scope`. Strides are 0 for nodes outside the scope.
+  struct Term {
+    bool outside;
+    std::uint64_t at;
+    Scope scope;
+    std::uint64_t x_stride;
+    std::vector<std::uint64_t> stride;
+    std::uint64_t mass = 0;  // where its marginals go, in the same layout
+  };
+  // The part of the separator whose labellings are one run.
+  struct Group {
+    std::size_t first, last;
+    Scope scope;
+  };
+  // A message on its way: the place of its bucket and where it lies.
+  struct Message {
+    std::uint32_t bucket;
+    std::uint64_t at;
+  };
+
+  void plan_bucket(std::size_t place);
+  void group_separator();
+  std::vector<Term> collect(std::size_t place);
+  Term own_term(Scope scope, std::uint64_t at) const;
+  Term gather(const Term& term, Scope scope);
+  Term add(const Term& prefix, std::span<const Term> terms, const Group& group);
+  void merge_surplus(std::vector<Term>& terms, const Group& group);
+  Term start(std::span<const Term> terms);
+  void finish(const Term& prefix, std::span<const Term> terms, const Group& group);
+  void plan_flows(std::span<const Term> terms, JunctionBucket& bucket);
+  void flow_to(const Term& target, std::optional<std::uint64_t>& row_sums);
+
+  bool contiguous(const Term& term, const Group& group) const;
+  Scope whole() const { return (Scope{1} << extent_.size()) - 1; }
+  std::uint64_t size_of(Scope scope) const;  // labellings of the nodes in the scope
+  std::vector<std::size_t> nodes_of(Scope scope) const;
+  kernels::GraphTerm resolve(const Term& term, Scope rows);
+  // Offsets of all labellings of the nodes, the last fastest, with x in front of them if `with_x`.
+  std::uint32_t offsets(const Term& term, Scope scope, bool with_x);
+  std::uint64_t room(double& total, std::uint64_t entries) const;
+  std::uint32_t number(double value) const { return counting_ ? 0 : static_cast<std::uint32_t>(value); }
+
+  const FactorGraph* graph_;
+  const Elimination* elimination_;
+  bool counting_;
+  JunctionPlan plan_;
+  double arena_ = 0, tables_ = 0, mass_ = 0, index_ = 0;
+  std::vector<std::vector<std::uint32_t>> edges_of_;  // by the place of the end that is eliminated first
+  std::vector<std::vector<Message>> inbox_;           // by place
+  // Of the bucket at hand.
+  std::uint32_t labels_ = 0;
+  std::vector<std::uint32_t> extent_;  // labels of the nodes of the separator
+  std::vector<Group> groups_;
+};
+
+}  // namespace m4n
