@@ -58,7 +58,7 @@ TEST_P(GraphInference, DecodesTheBestLabellingAndTiesByTheRule) {
 TEST_P(GraphInference, MarginalsAndLogPartitionAreThoseOfTheDefinition) {
   std::mt19937_64 random(32);
   GraphSumProduct sum_product;
-  for (int repeat = 0; repeat < 150; ++repeat) {
+  for (int repeat = 0; repeat < 400; ++repeat) {
     const double scale = std::array{1.0, 100.0, 1e6, 1e-9}[static_cast<std::size_t>(repeat / 5 % 4)];
     const Graph graph(random_shape(GetParam(), random), scale, score_styles[repeat % 5], random);
     const FactorGraph& shape = graph.shape();
