@@ -26,7 +26,7 @@ using Narrow = hn::CappedTag<double, 4>;
 template <std::size_t N>
 using Number = std::integral_constant<std::size_t, N>;
 
-// The terms of a step as addresses.
+// A term of a step as an address.
 struct Reader {
   const double* base;
   const std::uint32_t* offset;
@@ -36,24 +36,41 @@ HWY_INLINE Reader reader(const GraphTerm& term, const GraphMemory& memory) {
   return {term.outside ? memory.outside[term.at] : memory.arena + term.at, memory.index + term.offsets, term.x_stride};
 }
 
+// All terms of a step. Scalars come first; there is room for one term more than there are, for none is an empty array.
+template <std::size_t Scalars, std::size_t Terms>
+struct Readers {
+  Reader scalar[Scalars], term[Terms + 1];
+  HWY_INLINE Readers(const GraphStep& step, const GraphMemory& memory) {
+    for (std::size_t k = 0; k < Scalars; ++k) scalar[k] = reader(step.scalar[k], memory);
+    for (std::size_t k = 0; k < Terms; ++k) term[k] = reader(step.term[k], memory);
+  }
+  HWY_INLINE void next_label() {
+    for (auto& r : scalar) r.base += r.x_stride;
+    for (std::size_t k = 0; k < Terms; ++k) term[k].base += term[k].x_stride;
+  }
+};
+
 // Sums of `Vectors` vectors of one row, for the labels of x one after the other: each(x, vector, sum).
-template <class D, std::size_t Terms, std::size_t Vectors, class Each>
-HWY_INLINE void for_sums(const Reader& prefix, const Reader* terms, std::size_t labels, std::size_t row,
-                         std::size_t column, Each&& each) {
+template <class D, std::size_t Vectors, std::size_t Scalars, std::size_t Terms, class Each>
+HWY_INLINE void for_sums(const Readers<Scalars, Terms>& from, std::size_t labels, std::size_t row, std::size_t column,
+                         Each&& each) {
   constexpr D d;
   constexpr std::size_t lanes = hn::MaxLanes(d);
-  const double* p = prefix.base + prefix.offset[row];
+  const double* p[Scalars];
   const double* q[Terms + 1];
-  for (std::size_t k = 0; k < Terms; ++k) q[k] = terms[k].base + terms[k].offset[row] + column;
+  for (std::size_t k = 0; k < Scalars; ++k) p[k] = from.scalar[k].base + from.scalar[k].offset[row];
+  for (std::size_t k = 0; k < Terms; ++k) q[k] = from.term[k].base + from.term[k].offset[row] + column;
   for (std::size_t x = 0; x < labels; ++x) {
-    const auto base = hn::Set(d, *p);
+    double scalar = *p[0];
+    for (std::size_t k = 1; k < Scalars; ++k) scalar += *p[k];
+    const auto base = hn::Set(d, scalar);
     for (std::size_t a = 0; a < Vectors; ++a) {
       auto sum = base;
       for (std::size_t k = 0; k < Terms; ++k) sum = hn::Add(sum, hn::LoadU(d, q[k] + a * lanes));
       each(x, a, sum);
     }
-    p += prefix.x_stride;
-    for (std::size_t k = 0; k < Terms; ++k) q[k] += terms[k].x_stride;
+    for (std::size_t k = 0; k < Scalars; ++k) p[k] += from.scalar[k].x_stride;
+    for (std::size_t k = 0; k < Terms; ++k) q[k] += from.term[k].x_stride;
   }
 }
 
@@ -61,6 +78,10 @@ HWY_INLINE void for_sums(const Reader& prefix, const Reader* terms, std::size_t 
 template <class D, class Body>
 HWY_INLINE void for_blocks(std::size_t rows, std::size_t run, Body&& body) {
   constexpr std::size_t lanes = hn::MaxLanes(D());
+  if (run <= lanes) {
+    for (std::size_t row = 0; row < rows; ++row) body(row, 0, Number<1>());
+    return;
+  }
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t column = 0; column < run;) {
       const std::size_t left = (run - column + lanes - 1) / lanes;
@@ -78,72 +99,69 @@ HWY_INLINE void for_blocks(std::size_t rows, std::size_t run, Body&& body) {
   }
 }
 
-template <class D, std::size_t Terms>
-HWY_INLINE void max_of_sums(const GraphStep& step, const Reader& prefix, const Reader* terms, double* to) {
+// to[row][c] = max_x sum[x][row][c].
+template <class D, std::size_t Scalars, std::size_t Terms>
+void MaxOfSums(const GraphStep& step, const GraphMemory& memory, double* to, std::size_t) {
   constexpr D d;
   constexpr std::size_t lanes = hn::MaxLanes(d);
-  for_blocks<D>(step.rows, step.run, [&](std::size_t row, std::size_t column, auto vectors) HWY_ATTR {
+  const Readers<Scalars, Terms> from(step, memory);
+  const std::size_t labels = step.labels, run = step.run;
+  for_blocks<D>(step.rows, run, [&](std::size_t row, std::size_t column, auto vectors) HWY_ATTR {
     constexpr std::size_t count = decltype(vectors)::value;
     hn::Vec<D> best[count];
     for (auto& b : best) b = hn::Set(d, -1e308);
-    for_sums<D, Terms, count>(prefix, terms, step.labels, row, column,
-                              [&](std::size_t, std::size_t a, auto sum) HWY_ATTR { best[a] = hn::Max(best[a], sum); });
-    for (std::size_t a = 0; a < count; ++a) hn::StoreU(best[a], d, to + row * step.run + column + a * lanes);
+    for_sums<D, count>(from, labels, row, column,
+                       [&](std::size_t, std::size_t a, auto sum) HWY_ATTR { best[a] = hn::Max(best[a], sum); });
+    for (std::size_t a = 0; a < count; ++a) hn::StoreU(best[a], d, to + row * run + column + a * lanes);
   });
 }
 
-// The sums themselves, rows of labels `x_stride` apart; x is outermost, so that what a row writes beyond its end is
-// written again.
-template <class D, std::size_t Terms>
-HWY_INLINE void sums(const GraphStep& step, const Reader& prefix, const Reader* terms, std::size_t x_stride,
-                     double* to) {
+// to[x * x_stride + row run + c] = sum[x][row][c].
+template <class D, std::size_t Scalars, std::size_t Terms>
+void Sums(const GraphStep& step, const GraphMemory& memory, double* to, std::size_t x_stride) {
   constexpr D d;
   constexpr std::size_t lanes = hn::MaxLanes(d);
-  Reader own = prefix, others[Terms + 1];
-  std::copy_n(terms, Terms, others);
-  for (std::size_t x = 0; x < step.labels; ++x) {
-    for_blocks<D>(step.rows, step.run, [&](std::size_t row, std::size_t column, auto vectors) HWY_ATTR {
-      for_sums<D, Terms, decltype(vectors)::value>(own, others, 1, row, column,
-                                                   [&](std::size_t, std::size_t a, auto sum) HWY_ATTR {
-                                                     hn::StoreU(sum, d, to + row * step.run + column + a * lanes);
-                                                   });
+  Readers<Scalars, Terms> from(step, memory);
+  const std::size_t run = step.run;
+  // Where rows are not whole vectors, labels are outermost: what a row writes beyond its end is written again.
+  const bool whole = run % lanes == 0;
+  const std::size_t labels = whole ? step.labels : 1;
+  for (std::size_t x = 0; x < (whole ? 1 : step.labels); ++x) {
+    for_blocks<D>(step.rows, run, [&](std::size_t row, std::size_t column, auto vectors) HWY_ATTR {
+      double* out = to + row * run + column;
+      for_sums<D, decltype(vectors)::value>(from, labels, row, column,
+                                            [&](std::size_t label, std::size_t a, auto sum)
+                                                HWY_ATTR { hn::StoreU(sum, d, out + label * x_stride + a * lanes); });
     });
     to += x_stride;
-    own.base += own.x_stride;
-    for (std::size_t k = 0; k < Terms; ++k) others[k].base += others[k].x_stride;
+    from.next_label();
   }
 }
 
 void gather(const GraphStep& step, const GraphMemory& memory) {
   const Reader from = reader(step.term[0], memory);
-  double* to = memory.arena + step.to;
+  double* HWY_RESTRICT to = memory.arena + step.to;
   const std::size_t size = static_cast<std::size_t>(step.labels) * step.rows * step.run;
   for (std::size_t i = 0; i < size; ++i) to[i] = from.base[from.offset[i]];
 }
 
-// body(D(), number of terms) with the vectors that suit the run.
-template <class Body>
-HWY_INLINE void specialised(const GraphStep& step, Body&& body) {
-  const auto with_terms = [&](auto d) HWY_ATTR {
-    switch (step.terms) {
-      case 0:
-        return body(d, Number<0>());
-      case 1:
-        return body(d, Number<1>());
-      case 2:
-        return body(d, Number<2>());
-      case 3:
-        return body(d, Number<3>());
-      default:
-        return body(d, Number<most_terms>());
-    }
-  };
-  if (step.run <= 4) {
-    with_terms(Narrow());
-  } else {
-    with_terms(Wide());
+// The versions of a step: by the vectors that suit the run, by the number of scalars and of terms.
+using StepFunction = void (*)(const GraphStep&, const GraphMemory&, double* to, std::size_t x_stride);
+struct Versions {
+  StepFunction function[2][most_scalars][most_terms + 1];
+  HWY_INLINE StepFunction operator()(const GraphStep& step) const {
+    return function[step.run <= 4 ? 0 : 1][step.scalars - 1][step.terms];
   }
-}
+};
+static_assert(most_scalars == 3 && most_terms == 3);
+#define M4N_TERMS(Function, D, scalars) \
+  { Function<D, scalars, 0>, Function<D, scalars, 1>, Function<D, scalars, 2>, Function<D, scalars, 3> }
+#define M4N_SCALARS(Function, D) \
+  { M4N_TERMS(Function, D, 1), M4N_TERMS(Function, D, 2), M4N_TERMS(Function, D, 3) }
+constexpr Versions max_versions{{M4N_SCALARS(MaxOfSums, Narrow), M4N_SCALARS(MaxOfSums, Wide)}};
+constexpr Versions sum_versions{{M4N_SCALARS(Sums, Narrow), M4N_SCALARS(Sums, Wide)}};
+#undef M4N_SCALARS
+#undef M4N_TERMS
 
 // Turns the sums of a finished step into distributions of x, and leaves their logarithmic normalisers in `to`.
 HWY_INLINE void normalise(const GraphStep& step, std::size_t x_stride, double* table, double* to) {
@@ -170,38 +188,31 @@ HWY_INLINE void normalise(const GraphStep& step, std::size_t x_stride, double* t
 template <class Finish>
 HWY_INLINE void run_steps(std::span<const GraphStep> steps, const GraphMemory& memory, Finish&& finish) {
   for (const GraphStep& step : steps) {
-    if (step.kind == GraphStepKind::gather) {
-      gather(step, memory);
-      continue;
+    switch (step.kind) {
+      case GraphStepKind::gather:
+        gather(step, memory);
+        break;
+      case GraphStepKind::add:
+        sum_versions(step)(step, memory, memory.arena + step.to, static_cast<std::size_t>(step.rows) * step.run);
+        break;
+      case GraphStepKind::finish:
+        finish(step);
+        break;
     }
-    Reader terms[most_terms];
-    const Reader prefix = reader(step.prefix, memory);
-    for (std::size_t k = 0; k < step.terms; ++k) terms[k] = reader(step.term[k], memory);
-    specialised(step, [&](auto d, auto count) HWY_ATTR {
-      if (step.kind == GraphStepKind::add) {
-        sums<decltype(d), decltype(count)::value>(step, prefix, terms, static_cast<std::size_t>(step.rows) * step.run,
-                                                  memory.arena + step.to);
-      } else {
-        finish(step, prefix, terms, d, count);
-      }
-    });
   }
 }
 
 void GraphMaxPlus(std::span<const GraphStep> steps, const GraphMemory& memory) {
   run_steps(steps, memory,
-            [&](const GraphStep& step, const Reader& prefix, const Reader* terms, auto d, auto count) HWY_ATTR {
-              max_of_sums<decltype(d), decltype(count)::value>(step, prefix, terms, memory.arena + step.to);
-            });
+            [&](const GraphStep& step) HWY_ATTR { max_versions(step)(step, memory, memory.arena + step.to, 0); });
 }
 
 void GraphLogSum(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
-  run_steps(steps, memory,
-            [&](const GraphStep& step, const Reader& prefix, const Reader* terms, auto d, auto count) HWY_ATTR {
-              const std::size_t x_stride = padded(static_cast<std::size_t>(step.rows) * step.run);
-              sums<decltype(d), decltype(count)::value>(step, prefix, terms, x_stride, tables + step.table);
-              normalise(step, x_stride, tables + step.table, memory.arena + step.to);
-            });
+  run_steps(steps, memory, [&](const GraphStep& step) HWY_ATTR {
+    const std::size_t x_stride = padded(static_cast<std::size_t>(step.rows) * step.run);
+    sum_versions(step)(step, memory, tables + step.table, x_stride);
+    normalise(step, x_stride, tables + step.table, memory.arena + step.to);
+  });
 }
 
 constexpr Wide dw{};

@@ -3,9 +3,10 @@
 //
 // A table belongs to a node x, has x as its outermost index and the labels of some other nodes behind it, the last of
 // them fastest. Those others are cut into `rows` of `run` consecutive entries. A term of a sum over such a table is
-// either read along the run, one entry an entry, or it is the same for the whole run (the prefix):
+// either read along the run, one entry an entry, or it is the same for the whole run, a scalar:
 //
-//     sum[x][row][c] = prefix[x * x_stride + offset[row]] + sum_k term_k[x * x_stride_k + offset_k[row] + c]
+//     sum[x][row][c] = sum_k scalar_k[x * x_stride_k + offset_k[row]] + sum_k term_k[x * x_stride_k + offset_k[row] +
+//     c]
 //
 // Vectors run over the end of a row: what they write there is written again by the next row, what they read there is
 // thrown away. So every buffer has `graph_slack` entries behind it, and no step reads what it writes.
@@ -20,7 +21,7 @@
 namespace m4n::kernels {
 
 inline constexpr std::size_t graph_slack = 8;
-inline constexpr std::size_t most_terms = 4;
+inline constexpr std::size_t most_scalars = 3, most_terms = 3;
 
 // A table that is read: in the arena, or one of the scores that were handed over.
 struct GraphTerm {
@@ -38,10 +39,10 @@ enum class GraphStepKind : std::uint8_t {
 
 struct GraphStep {
   GraphStepKind kind;
-  std::uint8_t terms = 0;
+  std::uint8_t scalars = 0, terms = 0;  // at least one scalar
   std::uint32_t labels = 0, rows = 0, run = 0, to = 0;
   std::uint32_t table = 0;  // finish: where the conditional distribution of x goes
-  GraphTerm prefix{};
+  std::array<GraphTerm, most_scalars> scalar{};
   std::array<GraphTerm, most_terms> term{};
 };
 
@@ -59,16 +60,29 @@ void graph_max_plus(std::span<const GraphStep> steps, const GraphMemory& memory)
 // tables[table + x * padded(rows run) + row run + c]. Exact for scores of any size.
 void graph_log_sum(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables);
 
-// sum[x][row][column] of one entry, to the same bits: what going back from the maxima asks for.
-inline double graph_sum(const GraphStep& step, const GraphMemory& memory, std::size_t x, std::size_t row,
-                        std::size_t column) {
+// The first x at which sum[x][row][column] is largest, to the same bits: what going back from the maxima asks for.
+inline std::size_t graph_best_label(const GraphStep& step, const GraphMemory& memory, std::size_t row,
+                                    std::size_t column) {
+  std::array<const double*, most_scalars + most_terms> from;
+  std::array<std::size_t, most_scalars + most_terms> stride;
+  std::size_t count = 0;
   const auto read = [&](const GraphTerm& term, std::size_t shift) {
     const double* base = term.outside ? memory.outside[term.at] : memory.arena + term.at;
-    return base[x * term.x_stride + memory.index[term.offsets + row] + shift];
+    from[count] = base + memory.index[term.offsets + row] + shift;
+    stride[count++] = term.x_stride;
   };
-  double sum = read(step.prefix, 0);
-  for (std::size_t k = 0; k < step.terms; ++k) sum += read(step.term[k], column);
-  return sum;
+  for (std::size_t k = 0; k < step.scalars; ++k) read(step.scalar[k], 0);
+  for (std::size_t k = 0; k < step.terms; ++k) read(step.term[k], column);
+  std::size_t best = 0;
+  double top = 0;
+  for (std::size_t x = 0; x < step.labels; ++x) {
+    double sum = from[0][x * stride[0]];
+    for (std::size_t k = 1; k < count; ++k) sum += from[k][x * stride[k]];
+    if (x > 0 && !(sum > top)) continue;
+    top = sum;
+    best = x;
+  }
+  return best;
 }
 
 // table[x][i] *= weight[i], and own[x] = sum_i table[x][i], for x < labels, i < size, rows of the table being

@@ -15,15 +15,7 @@ double GraphDecoder::solve(const GraphScores& v, std::span<std::int32_t> y) {
     for (std::size_t i = 0; i < bucket.separator.size(); ++i)
       at += static_cast<std::size_t>(y[bucket.separator[i]]) * bucket.stride[i];
     const std::size_t row = at / step.run, column = at % step.run;
-    std::size_t best = 0;
-    double top = kernels::graph_sum(step, memory, 0, row, column);
-    for (std::size_t x = 1; x < bucket.labels; ++x) {
-      const double value = kernels::graph_sum(step, memory, x, row, column);
-      if (!(value > top)) continue;
-      top = value;
-      best = x;
-    }
-    y[bucket.node] = static_cast<std::int32_t>(best);
+    y[bucket.node] = static_cast<std::int32_t>(kernels::graph_best_label(step, memory, row, column));
   }
   return score(v, y);
 }

@@ -12,12 +12,14 @@ using kernels::GraphStepKind;
 
 // Runs are at least this long if the separator has as many labellings.
 constexpr std::uint64_t least_run = 4;
+// Scalars cost most where rows are short and many.
+constexpr std::uint64_t longest_short_run = 8, many_short_rows = 512;
 
 }  // namespace
 
 JunctionPlanner::JunctionPlanner(const FactorGraph& graph, const Elimination& elimination, bool counting)
     : graph_(&graph), elimination_(&elimination), counting_(counting), edges_of_(graph.nodes()), inbox_(graph.nodes()) {
-  room(arena_, 1);  // entry 0 is the prefix that adds nothing
+  room(arena_, 1);  // entry 0 is the scalar that adds nothing
   index_ = 1;       // and entry 0 of the index is the offset of the only row
   if (!counting_) plan_.index.push_back(0);
   for (std::uint32_t e = 0; e < graph.edges().size(); ++e) {
@@ -168,43 +170,53 @@ JunctionPlanner::Term JunctionPlanner::gather(const Term& term, Scope scope) {
   return out;
 }
 
-JunctionPlanner::Term JunctionPlanner::add(const Term& prefix, std::span<const Term> terms, const Group& group) {
-  Scope scope = prefix.scope;
-  for (const Term& term : terms) scope |= term.scope;
-  Term out = own_term(scope, 0);
-  out.at = room(arena_, out.x_stride * labels_);
+// A step that sums terms over the scope, in rows of the group.
+GraphStep JunctionPlanner::sum_step(GraphStepKind kind, std::span<const Term> scalars, std::span<const Term> terms,
+                                    Scope scope, const Group& group) {
   const Scope rows = scope & ~group.scope;
-  GraphStep step{GraphStepKind::add};
+  GraphStep step{kind};
+  step.scalars = static_cast<std::uint8_t>(scalars.size());
   step.terms = static_cast<std::uint8_t>(terms.size());
-  step.to = number(static_cast<double>(out.at));
-  step.prefix = resolve(prefix, rows);
+  for (std::size_t k = 0; k < scalars.size(); ++k) step.scalar[k] = resolve(scalars[k], rows);
   for (std::size_t k = 0; k < terms.size(); ++k) step.term[k] = resolve(terms[k], rows);
   step.labels = labels_;
   step.rows = number(static_cast<double>(size_of(rows)));
   step.run = number(static_cast<double>(size_of(group.scope)));
+  return step;
+}
+
+JunctionPlanner::Term JunctionPlanner::add(std::span<const Term> scalars, std::span<const Term> terms,
+                                           const Group& group) {
+  Scope scope = 0;
+  for (const Term& term : scalars) scope |= term.scope;
+  for (const Term& term : terms) scope |= term.scope;
+  Term out = own_term(scope, 0);
+  out.at = room(arena_, out.x_stride * labels_);
+  GraphStep step = sum_step(GraphStepKind::add, scalars, terms, scope, group);
+  step.to = number(static_cast<double>(out.at));
   plan_.steps.push_back(step);
   return out;
 }
 
 // A step has room for a few terms: the smallest are added up before.
 void JunctionPlanner::merge_surplus(std::vector<Term>& terms, const Group& group) {
-  const Term nothing{false, 0, 0, 0, std::vector<std::uint64_t>(extent_.size(), 0), 0};
   while (terms.size() > kernels::most_terms) {
     std::stable_sort(terms.begin(), terms.end(),
                      [&](const Term& a, const Term& b) { return size_of(a.scope) < size_of(b.scope); });
     const std::size_t count = std::min(kernels::most_terms, terms.size() - kernels::most_terms + 1);
-    const Term sum = add(nothing, std::span(terms).first(count), group);
+    const Term sum = add(std::span(&nothing_, 1), std::span(terms).first(count), group);
     terms.erase(terms.begin(), terms.begin() + static_cast<std::ptrdiff_t>(count));
     terms.push_back(sum);
   }
 }
 
 // The sum of the terms that depend on x only: here the labels of x are the run.
-JunctionPlanner::Term JunctionPlanner::start(std::span<const Term> terms) {
+JunctionPlanner::Term JunctionPlanner::sum_of_own(std::span<const Term> terms) {
   Term sum = terms[0];
   for (std::size_t next = 1; next < terms.size();) {
     const std::size_t count = std::min(kernels::most_terms - 1, terms.size() - next);
     GraphStep step{GraphStepKind::add};
+    step.scalars = 1;  // nothing
     step.terms = static_cast<std::uint8_t>(1 + count);
     step.term[0] = resolve(sum, 0);
     for (std::size_t k = 0; k < count; ++k) step.term[1 + k] = resolve(terms[next + k], 0);
@@ -218,18 +230,44 @@ JunctionPlanner::Term JunctionPlanner::start(std::span<const Term> terms) {
   return sum;
 }
 
-void JunctionPlanner::finish(const Term& prefix, std::span<const Term> terms, const Group& group) {
-  const Scope rows = whole() & ~group.scope;
-  GraphStep step{GraphStepKind::finish};
-  step.terms = static_cast<std::uint8_t>(terms.size());
-  step.prefix = resolve(prefix, rows);
-  for (std::size_t k = 0; k < terms.size(); ++k) step.term[k] = resolve(terms[k], rows);
-  step.labels = labels_;
-  step.rows = number(static_cast<double>(size_of(rows)));
-  step.run = number(static_cast<double>(size_of(group.scope)));
+void JunctionPlanner::finish(std::span<const Term> scalars, std::span<const Term> terms, const Group& group) {
+  GraphStep step = sum_step(GraphStepKind::finish, scalars, terms, whole(), group);
   step.to = number(static_cast<double>(room(arena_, size_of(whole()))));
   step.table = number(static_cast<double>(room(tables_, labels_ * kernels::padded(size_of(whole())))));
   plan_.steps.push_back(step);
+}
+
+// Sums from the outermost group to the innermost. Few outer terms are left to the last step as scalars, unless it has
+// many short rows; otherwise they are added up on the way, where tables are smaller.
+void JunctionPlanner::plan_sums(std::span<const Term> terms) {
+  std::vector<Term> level;
+  const auto take = [&](Scope inner, Scope outer) {  // those whose last node is in `inner`
+    level.clear();
+    for (const Term& term : terms)
+      if ((term.scope & ~(inner | outer)) == 0 && (inner == 0 || (term.scope & inner) != 0)) level.push_back(term);
+  };
+  take(0, 0);
+  std::vector<Term> scalars = level;
+  if (scalars.size() >= kernels::most_scalars) scalars.assign(1, sum_of_own(level));
+  level.clear();
+  const Group last = groups_.empty() ? Group{0, 0, 0} : groups_.back();
+  const std::uint64_t run = size_of(last.scope), rows = labels_ * size_of(whole() & ~last.scope);
+  const bool many_rows = run <= longest_short_run && rows >= many_short_rows;
+  Scope outer = 0;
+  for (const Group& group : groups_) {
+    take(group.scope, outer);
+    outer |= group.scope;
+    const bool innermost = outer == whole();
+    if (!innermost && !many_rows && scalars.size() + level.size() <= kernels::most_scalars) {
+      scalars.insert(scalars.end(), level.begin(), level.end());
+      continue;
+    }
+    for (Term& term : level)
+      if (!contiguous(term, group)) term = gather(term, term.scope | group.scope);
+    merge_surplus(level, group);
+    if (!innermost && !level.empty()) scalars.assign(1, add(scalars, level, group));
+  }
+  finish(scalars, level, last);
 }
 
 void JunctionPlanner::plan_bucket(std::size_t place) {
@@ -245,31 +283,9 @@ void JunctionPlanner::plan_bucket(std::size_t place) {
   for (std::size_t i = 0; i < extent_.size(); ++i) bucket.stride[i] = number(static_cast<double>(message.stride[i]));
   group_separator();
 
+  nothing_ = {false, 0, 0, 0, std::vector<std::uint64_t>(extent_.size(), 0), 0};
   const std::vector<Term> terms = collect(place);
-  std::vector<Term> level;
-  const auto take = [&](Scope inner, Scope outer) {  // those whose last node is in `inner`
-    level.clear();
-    for (const Term& term : terms)
-      if ((term.scope & ~(inner | outer)) == 0 && (inner == 0 || (term.scope & inner) != 0)) level.push_back(term);
-  };
-  take(0, 0);
-  Term prefix = start(level);
-  Scope outer = 0;
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    const Group& group = groups_[g];
-    take(group.scope, outer);
-    outer |= group.scope;
-    if (level.empty()) continue;
-    for (Term& term : level)
-      if (!contiguous(term, group)) term = gather(term, term.scope | group.scope);
-    merge_surplus(level, group);
-    if (g + 1 < groups_.size()) {
-      prefix = add(prefix, level, group);
-    } else {
-      finish(prefix, level, group);
-    }
-  }
-  if (groups_.empty()) finish(prefix, {}, {0, 0, 0});
+  plan_sums(terms);
   bucket.finish = static_cast<std::uint32_t>(plan_.steps.size() - 1);
   bucket.mass = number(static_cast<double>(room(mass_, size_of(whole()))));
   plan_flows(terms, bucket);

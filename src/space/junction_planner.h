@@ -47,10 +47,13 @@ class JunctionPlanner {
   std::vector<Term> collect(std::size_t place);
   Term own_term(Scope scope, std::uint64_t at) const;
   Term gather(const Term& term, Scope scope);
-  Term add(const Term& prefix, std::span<const Term> terms, const Group& group);
+  kernels::GraphStep sum_step(kernels::GraphStepKind kind, std::span<const Term> scalars, std::span<const Term> terms,
+                              Scope scope, const Group& group);
+  Term add(std::span<const Term> scalars, std::span<const Term> terms, const Group& group);
   void merge_surplus(std::vector<Term>& terms, const Group& group);
-  Term start(std::span<const Term> terms);
-  void finish(const Term& prefix, std::span<const Term> terms, const Group& group);
+  Term sum_of_own(std::span<const Term> terms);
+  void finish(std::span<const Term> scalars, std::span<const Term> terms, const Group& group);
+  void plan_sums(std::span<const Term> terms);
   void plan_flows(std::span<const Term> terms, JunctionBucket& bucket);
   void flow_to(const Term& target, std::optional<std::uint64_t>& row_sums);
 
@@ -75,6 +78,7 @@ class JunctionPlanner {
   std::uint32_t labels_ = 0;
   std::vector<std::uint32_t> extent_;  // labels of the nodes of the separator
   std::vector<Group> groups_;
+  Term nothing_;
 };
 
 }  // namespace m4n
