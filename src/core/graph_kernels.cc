@@ -50,27 +50,38 @@ struct Readers {
   }
 };
 
-// Sums of `Vectors` vectors of one row, for the labels of x one after the other: each(x, vector, sum).
-template <class D, std::size_t Vectors, std::size_t Scalars, std::size_t Terms, class Each>
-HWY_INLINE void for_sums(const Readers<Scalars, Terms>& from, std::size_t labels, std::size_t row, std::size_t column,
+// Sums of `Vectors` vectors of one row, for the labels of x one after the other: each(x, vector, sum). The number of
+// labels may be a constant, so that the loop over them is unrolled. Scalars are added up for a vector of labels at
+// once, but not for a single label, which may be any: a vector from there on might leave the table.
+template <class D, std::size_t Vectors, std::size_t Scalars, std::size_t Terms, class Labels, class Each>
+HWY_INLINE void for_sums(const Readers<Scalars, Terms>& from, Labels labels, std::size_t row, std::size_t column,
                          Each&& each) {
   constexpr D d;
   constexpr std::size_t lanes = hn::MaxLanes(d);
+  constexpr std::size_t at_once = std::is_same_v<Labels, Number<1>> ? 1 : lanes;
   const double* p[Scalars];
   const double* q[Terms + 1];
   for (std::size_t k = 0; k < Scalars; ++k) p[k] = from.scalar[k].base + from.scalar[k].offset[row];
   for (std::size_t k = 0; k < Terms; ++k) q[k] = from.term[k].base + from.term[k].offset[row] + column;
-  for (std::size_t x = 0; x < labels; ++x) {
-    double scalar = *p[0];
-    for (std::size_t k = 1; k < Scalars; ++k) scalar += *p[k];
-    const auto base = hn::Set(d, scalar);
-    for (std::size_t a = 0; a < Vectors; ++a) {
-      auto sum = base;
-      for (std::size_t k = 0; k < Terms; ++k) sum = hn::Add(sum, hn::LoadU(d, q[k] + a * lanes));
-      each(x, a, sum);
+  for (std::size_t first = 0; first < labels; first += at_once) {
+    alignas(64) double scalar[lanes];
+    if constexpr (at_once == 1) {
+      scalar[0] = *p[0];
+      for (std::size_t k = 1; k < Scalars; ++k) scalar[0] += *p[k];
+    } else {
+      auto sum = hn::LoadU(d, p[0] + first);
+      for (std::size_t k = 1; k < Scalars; ++k) sum = hn::Add(sum, hn::LoadU(d, p[k] + first));
+      hn::Store(sum, d, scalar);
     }
-    for (std::size_t k = 0; k < Scalars; ++k) p[k] += from.scalar[k].x_stride;
-    for (std::size_t k = 0; k < Terms; ++k) q[k] += from.term[k].x_stride;
+    for (std::size_t i = 0; i < std::min<std::size_t>(at_once, labels - first); ++i) {
+      const auto base = hn::Set(d, scalar[i]);
+      for (std::size_t a = 0; a < Vectors; ++a) {
+        auto sum = base;
+        for (std::size_t k = 0; k < Terms; ++k) sum = hn::Add(sum, hn::LoadU(d, q[k] + a * lanes));
+        each(first + i, a, sum);
+      }
+      for (std::size_t k = 0; k < Terms; ++k) q[k] += from.term[k].x_stride;
+    }
   }
 }
 
@@ -99,13 +110,11 @@ HWY_INLINE void for_blocks(std::size_t rows, std::size_t run, Body&& body) {
   }
 }
 
-// to[row][c] = max_x sum[x][row][c].
-template <class D, std::size_t Scalars, std::size_t Terms>
-void MaxOfSums(const GraphStep& step, const GraphMemory& memory, double* to, std::size_t) {
+template <class D, class Labels, std::size_t Scalars, std::size_t Terms>
+HWY_INLINE void max_of_sums(const GraphStep& step, Labels labels, const Readers<Scalars, Terms>& from, double* to) {
   constexpr D d;
   constexpr std::size_t lanes = hn::MaxLanes(d);
-  const Readers<Scalars, Terms> from(step, memory);
-  const std::size_t labels = step.labels, run = step.run;
+  const std::size_t run = step.run;
   for_blocks<D>(step.rows, run, [&](std::size_t row, std::size_t column, auto vectors) HWY_ATTR {
     constexpr std::size_t count = decltype(vectors)::value;
     hn::Vec<D> best[count];
@@ -116,23 +125,41 @@ void MaxOfSums(const GraphStep& step, const GraphMemory& memory, double* to, std
   });
 }
 
+// to[row][c] = max_x sum[x][row][c].
+template <class D, std::size_t Scalars, std::size_t Terms>
+void MaxOfSums(const GraphStep& step, const GraphMemory& memory, double* to, std::size_t) {
+  const Readers<Scalars, Terms> from(step, memory);
+  if (std::is_same_v<D, Narrow> && step.labels == 4) {
+    max_of_sums<D>(step, Number<4>(), from, to);
+  } else if (std::is_same_v<D, Narrow> && step.labels == 2) {
+    max_of_sums<D>(step, Number<2>(), from, to);
+  } else {
+    max_of_sums<D>(step, std::size_t{step.labels}, from, to);
+  }
+}
+
+template <class D, class Labels, std::size_t Scalars, std::size_t Terms>
+HWY_INLINE void store_sums(const GraphStep& step, Labels labels, const Readers<Scalars, Terms>& from, double* to,
+                           std::size_t x_stride) {
+  constexpr D d;
+  constexpr std::size_t lanes = hn::MaxLanes(d);
+  const std::size_t run = step.run;
+  for_blocks<D>(step.rows, run, [&](std::size_t row, std::size_t column, auto vectors) HWY_ATTR {
+    double* out = to + row * run + column;
+    for_sums<D, decltype(vectors)::value>(from, labels, row, column,
+                                          [&](std::size_t x, std::size_t a, auto sum)
+                                              HWY_ATTR { hn::StoreU(sum, d, out + x * x_stride + a * lanes); });
+  });
+}
+
 // to[x * x_stride + row run + c] = sum[x][row][c].
 template <class D, std::size_t Scalars, std::size_t Terms>
 void Sums(const GraphStep& step, const GraphMemory& memory, double* to, std::size_t x_stride) {
-  constexpr D d;
-  constexpr std::size_t lanes = hn::MaxLanes(d);
   Readers<Scalars, Terms> from(step, memory);
-  const std::size_t run = step.run;
+  if (step.run % hn::MaxLanes(D()) == 0) return store_sums<D>(step, std::size_t{step.labels}, from, to, x_stride);
   // Where rows are not whole vectors, labels are outermost: what a row writes beyond its end is written again.
-  const bool whole = run % lanes == 0;
-  const std::size_t labels = whole ? step.labels : 1;
-  for (std::size_t x = 0; x < (whole ? 1 : step.labels); ++x) {
-    for_blocks<D>(step.rows, run, [&](std::size_t row, std::size_t column, auto vectors) HWY_ATTR {
-      double* out = to + row * run + column;
-      for_sums<D, decltype(vectors)::value>(from, labels, row, column,
-                                            [&](std::size_t label, std::size_t a, auto sum)
-                                                HWY_ATTR { hn::StoreU(sum, d, out + label * x_stride + a * lanes); });
-    });
+  for (std::size_t x = 0; x < step.labels; ++x) {
+    store_sums<D>(step, Number<1>(), from, to, x_stride);
     to += x_stride;
     from.next_label();
   }
@@ -145,6 +172,34 @@ void gather(const GraphStep& step, const GraphMemory& memory) {
   for (std::size_t i = 0; i < size; ++i) to[i] = from.base[from.offset[i]];
 }
 
+// Blocks of four by four; what lies outside the table is written into the padding of the rows, or read again.
+void transpose(const GraphStep& step, const GraphMemory& memory) {
+  const Reader from = reader(step.term[0], memory);
+  double* HWY_RESTRICT to = memory.arena + step.to;
+  const std::size_t rows = step.rows, columns = step.run, stride = transposed_stride(rows);
+#if HWY_MAX_BYTES >= 32
+  constexpr Narrow d;
+  for (std::size_t r = 0; r < rows; r += 4) {
+    const double* row[4];
+    for (std::size_t i = 0; i < 4; ++i) row[i] = from.base + std::min(r + i, rows - 1) * from.x_stride;
+    for (std::size_t c = 0; c < columns; c += 4) {
+      const auto r0 = hn::LoadU(d, row[0] + c), r1 = hn::LoadU(d, row[1] + c), r2 = hn::LoadU(d, row[2] + c),
+                 r3 = hn::LoadU(d, row[3] + c);
+      const auto even01 = hn::InterleaveLower(d, r0, r1), odd01 = hn::InterleaveUpper(d, r0, r1),
+                 even23 = hn::InterleaveLower(d, r2, r3), odd23 = hn::InterleaveUpper(d, r2, r3);
+      double* out = to + c * stride + r;
+      hn::StoreU(hn::ConcatLowerLower(d, even23, even01), d, out);
+      if (c + 1 < columns) hn::StoreU(hn::ConcatLowerLower(d, odd23, odd01), d, out + stride);
+      if (c + 2 < columns) hn::StoreU(hn::ConcatUpperUpper(d, even23, even01), d, out + 2 * stride);
+      if (c + 3 < columns) hn::StoreU(hn::ConcatUpperUpper(d, odd23, odd01), d, out + 3 * stride);
+    }
+  }
+#else
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = 0; c < columns; ++c) to[c * stride + r] = from.base[r * from.x_stride + c];
+#endif
+}
+
 // The versions of a step: by the vectors that suit the run, by the number of scalars and of terms.
 using StepFunction = void (*)(const GraphStep&, const GraphMemory&, double* to, std::size_t x_stride);
 struct Versions {
@@ -153,11 +208,11 @@ struct Versions {
     return function[step.run <= 4 ? 0 : 1][step.scalars - 1][step.terms];
   }
 };
-static_assert(most_scalars == 3 && most_terms == 3);
+static_assert(most_scalars == 4 && most_terms == 3);
 #define M4N_TERMS(Function, D, scalars) \
   { Function<D, scalars, 0>, Function<D, scalars, 1>, Function<D, scalars, 2>, Function<D, scalars, 3> }
 #define M4N_SCALARS(Function, D) \
-  { M4N_TERMS(Function, D, 1), M4N_TERMS(Function, D, 2), M4N_TERMS(Function, D, 3) }
+  { M4N_TERMS(Function, D, 1), M4N_TERMS(Function, D, 2), M4N_TERMS(Function, D, 3), M4N_TERMS(Function, D, 4) }
 constexpr Versions max_versions{{M4N_SCALARS(MaxOfSums, Narrow), M4N_SCALARS(MaxOfSums, Wide)}};
 constexpr Versions sum_versions{{M4N_SCALARS(Sums, Narrow), M4N_SCALARS(Sums, Wide)}};
 #undef M4N_SCALARS
@@ -191,6 +246,9 @@ HWY_INLINE void run_steps(std::span<const GraphStep> steps, const GraphMemory& m
     switch (step.kind) {
       case GraphStepKind::gather:
         gather(step, memory);
+        break;
+      case GraphStepKind::transpose:
+        transpose(step, memory);
         break;
       case GraphStepKind::add:
         sum_versions(step)(step, memory, memory.arena + step.to, static_cast<std::size_t>(step.rows) * step.run);

@@ -5,8 +5,9 @@
 // them fastest. Those others are cut into `rows` of `run` consecutive entries. A term of a sum over such a table is
 // either read along the run, one entry an entry, or it is the same for the whole run, a scalar:
 //
-//     sum[x][row][c] = sum_k scalar_k[x * x_stride_k + offset_k[row]] + sum_k term_k[x * x_stride_k + offset_k[row] +
-//     c]
+//     sum[x][row][c] = sum_k scalar_k[offset_k[row] + x] + sum_k term_k[x * x_stride_k + offset_k[row] + c]
+//
+// Scalars lie with the labels of x next to each other, so that a vector holds those of several labels.
 //
 // Vectors run over the end of a row: what they write there is written again by the next row, what they read there is
 // thrown away. So every buffer has `graph_slack` entries behind it, and no step reads what it writes.
@@ -21,21 +22,24 @@
 namespace m4n::kernels {
 
 inline constexpr std::size_t graph_slack = 8;
-inline constexpr std::size_t most_scalars = 3, most_terms = 3;
+inline constexpr std::size_t most_scalars = 4, most_terms = 3;
 
 // A table that is read: in the arena, or one of the scores that were handed over.
 struct GraphTerm {
   std::uint32_t at = 0;        // entry of the arena, or number of the outside table
-  std::uint32_t x_stride = 0;  // entries from a label of x to the next
+  std::uint32_t x_stride = 0;  // entries from a label of x to the next; 1 for scalars
   std::uint32_t offsets = 0;   // where the offsets of the rows begin in the index
   bool outside = false;
 };
 
 enum class GraphStepKind : std::uint8_t {
-  gather,  // arena[to + i] = term_0[index[offsets + i]],  i < labels rows run
-  add,     // arena[to + (x rows + row) run + c] = sum[x][row][c]
-  finish   // arena[to + row run + c] = max_x sum[x][row][c], or log sum_x exp
+  gather,     // arena[to + i] = term_0[index[offsets + i]],  i < labels rows run
+  transpose,  // arena[to + c transposed_stride(rows) + r] = term_0[r x_stride + c],  r < rows, c < run
+  add,        // arena[to + (x rows + row) run + c] = sum[x][row][c]
+  finish      // arena[to + row run + c] = max_x sum[x][row][c], or log sum_x exp
 };
+
+constexpr std::size_t transposed_stride(std::size_t rows) { return (rows + 3) / 4 * 4; }
 
 struct GraphStep {
   GraphStepKind kind;
@@ -46,7 +50,7 @@ struct GraphStep {
   std::array<GraphTerm, most_terms> term{};
 };
 
-// What the steps work on.
+// What the steps work on. The arena starts with a zero, the index too.
 struct GraphMemory {
   const std::uint32_t* index;
   const double* const* outside;
@@ -63,24 +67,26 @@ void graph_log_sum(std::span<const GraphStep> steps, const GraphMemory& memory, 
 // The first x at which sum[x][row][column] is largest, to the same bits: what going back from the maxima asks for.
 inline std::size_t graph_best_label(const GraphStep& step, const GraphMemory& memory, std::size_t row,
                                     std::size_t column) {
-  std::array<const double*, most_scalars + most_terms> from;
-  std::array<std::size_t, most_scalars + most_terms> stride;
-  std::size_t count = 0;
-  const auto read = [&](const GraphTerm& term, std::size_t shift) {
+  // Terms that are not there read the zero at the start of the arena: no branches.
+  constexpr std::size_t most = most_scalars + most_terms;
+  const double* from[most];
+  std::size_t stride[most];
+  for (std::size_t k = 0; k < most; ++k) {
+    const bool scalar = k < most_scalars, there = scalar ? k < step.scalars : k - most_scalars < step.terms;
+    const GraphTerm& term = scalar ? step.scalar[k] : step.term[k - most_scalars];
     const double* base = term.outside ? memory.outside[term.at] : memory.arena + term.at;
-    from[count] = base + memory.index[term.offsets + row] + shift;
-    stride[count++] = term.x_stride;
-  };
-  for (std::size_t k = 0; k < step.scalars; ++k) read(step.scalar[k], 0);
-  for (std::size_t k = 0; k < step.terms; ++k) read(step.term[k], column);
+    from[k] = there ? base + memory.index[term.offsets + row] + (scalar ? 0 : column) : memory.arena;
+    stride[k] = there ? term.x_stride : 0;
+  }
   std::size_t best = 0;
   double top = 0;
   for (std::size_t x = 0; x < step.labels; ++x) {
-    double sum = from[0][x * stride[0]];
-    for (std::size_t k = 1; k < count; ++k) sum += from[k][x * stride[k]];
-    if (x > 0 && !(sum > top)) continue;
-    top = sum;
-    best = x;
+    double sum = *from[0];
+    for (std::size_t k = 1; k < most; ++k) sum += *from[k];
+    for (std::size_t k = 0; k < most; ++k) from[k] += stride[k];
+    const bool better = x == 0 || sum > top;
+    top = better ? sum : top;
+    best = better ? x : best;
   }
   return best;
 }

@@ -11,10 +11,12 @@ double GraphDecoder::solve(const GraphScores& v, std::span<std::int32_t> y) {
   for (std::size_t place = plan.buckets.size(); place-- > 0;) {
     const JunctionBucket& bucket = plan.buckets[place];
     const kernels::GraphStep& step = plan.steps[bucket.finish];
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < bucket.separator.size(); ++i)
-      at += static_cast<std::size_t>(y[bucket.separator[i]]) * bucket.stride[i];
-    const std::size_t row = at / step.run, column = at % step.run;
+    std::size_t row = 0, column = 0;
+    for (std::size_t i = 0; i < bucket.separator.size(); ++i) {
+      const auto label = static_cast<std::size_t>(y[bucket.separator[i]]);
+      row += label * bucket.row_stride[i];
+      column += label * bucket.column_stride[i];
+    }
     y[bucket.node] = static_cast<std::int32_t>(kernels::graph_best_label(step, memory, row, column));
   }
   return score(v, y);

@@ -1,5 +1,6 @@
 // What max-product and sum-product on a junction tree share: their memory.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "core/aligned.h"
@@ -12,7 +13,7 @@ inline kernels::GraphMemory graph_memory(const GraphScores& v, AlignedVector<dou
                                          std::vector<const double*>& outside) {
   const JunctionPlan& plan = v.tree->plan();
   if (arena.size() < plan.arena_size) arena.resize(plan.arena_size);
-  arena[0] = 0;
+  std::fill_n(arena.begin(), kernels::padded(v.graph().widest()) + kernels::graph_slack, 0.0);
   const std::size_t nodes = v.length(), edges = v.pairwise.size();
   if (outside.size() < nodes + edges) outside.resize(nodes + edges);
   for (std::size_t m = 0; m < nodes; ++m) outside[m] = v.unary.row(m);

@@ -27,11 +27,11 @@ namespace m4n {
 
 struct JunctionBucket {
   std::uint32_t node = 0, labels = 0;
-  std::vector<std::uint32_t> separator;  // by elimination
-  std::vector<std::uint32_t> stride;     // of each of them in the message
-  std::uint32_t size = 1;                // entries of the message
-  std::uint32_t finish = 0;              // the step that makes the message
-  std::uint32_t mass = 0;                // p(S) in the arena of masses
+  std::vector<std::uint32_t> separator;                  // by elimination
+  std::vector<std::uint32_t> row_stride, column_stride;  // of each of them in the rows and in a run of the table
+  std::uint32_t size = 1;                                // entries of the message
+  std::uint32_t finish = 0;                              // the step that makes the message
+  std::uint32_t mass = 0;                                // p(S) in the arena of masses
   std::uint32_t first_flow = 0, last_flow = 0;
 };
 

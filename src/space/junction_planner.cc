@@ -12,15 +12,14 @@ using kernels::GraphStepKind;
 
 // Runs are at least this long if the separator has as many labellings.
 constexpr std::uint64_t least_run = 4;
-// Scalars cost most where rows are short and many.
-constexpr std::uint64_t longest_short_run = 8, many_short_rows = 512;
 
 }  // namespace
 
 JunctionPlanner::JunctionPlanner(const FactorGraph& graph, const Elimination& elimination, bool counting)
     : graph_(&graph), elimination_(&elimination), counting_(counting), edges_of_(graph.nodes()), inbox_(graph.nodes()) {
-  room(arena_, 1);  // entry 0 is the scalar that adds nothing
-  index_ = 1;       // and entry 0 of the index is the offset of the only row
+  // The arena starts with zeros, one for every label: the scalar that adds nothing.
+  room(arena_, graph.widest());
+  index_ = 1;  // and entry 0 of the index is the offset of the only row
   if (!counting_) plan_.index.push_back(0);
   for (std::uint32_t e = 0; e < graph.edges().size(); ++e) {
     const auto [u, v] = graph.edges()[e];
@@ -37,7 +36,7 @@ JunctionPlanner::JunctionPlanner(const FactorGraph& graph, const Elimination& el
 
 double JunctionPlanner::bytes() const {
   double small = 0;
-  for (const JunctionBucket& bucket : plan_.buckets) small += 8 * static_cast<double>(bucket.separator.size());
+  for (const JunctionBucket& bucket : plan_.buckets) small += 12 * static_cast<double>(bucket.separator.size());
   small += static_cast<double>(plan_.steps.size() * sizeof(GraphStep) + plan_.flows.size() * sizeof(JunctionFlow) +
                                plan_.buckets.size() * sizeof(JunctionBucket));
   return small + 8 * (arena_ + tables_ + mass_) + 4 * index_;
@@ -102,26 +101,21 @@ JunctionPlanner::Term JunctionPlanner::own_term(Scope scope, std::uint64_t at) c
   return out;
 }
 
-// Groups from the inside out, listed from the outside in.
-void JunctionPlanner::group_separator() {
-  groups_.clear();
-  for (std::size_t last = extent_.size(); last > 0;) {
-    Group group{last, last, 0};
-    for (std::uint64_t run = 1; run < least_run && group.first > 0;) {
-      --group.first;
-      run *= extent_[group.first];
-      group.scope |= Scope{1} << group.first;
-    }
-    last = group.first;
-    groups_.push_back(group);
+// The last nodes of the separator, as many as fill a run.
+JunctionPlanner::Group JunctionPlanner::last_group() const {
+  Group group{extent_.size(), extent_.size(), 0};
+  for (std::uint64_t run = 1; run < least_run && group.first > 0;) {
+    --group.first;
+    run *= extent_[group.first];
+    group.scope |= Scope{1} << group.first;
   }
-  std::reverse(groups_.begin(), groups_.end());
+  return group;
 }
 
-bool JunctionPlanner::contiguous(const Term& term, const Group& group) const {
-  if ((term.scope & group.scope) != group.scope) return false;
+bool JunctionPlanner::contiguous(const Term& term) const {
+  if ((term.scope & group_.scope) != group_.scope) return false;
   std::uint64_t stride = 1;
-  for (std::size_t i = group.last; i-- > group.first;) {
+  for (std::size_t i = group_.last; i-- > group_.first;) {
     if (term.stride[i] != stride) return false;
     stride *= extent_[i];
   }
@@ -158,8 +152,7 @@ std::vector<JunctionPlanner::Term> JunctionPlanner::collect(std::size_t place) {
 JunctionPlanner::Term JunctionPlanner::gather(const Term& term, Scope scope) {
   Term out = own_term(scope, 0);
   out.at = room(arena_, out.x_stride * labels_);
-  GraphStep& step = plan_.steps.emplace_back();
-  step.kind = GraphStepKind::gather;
+  GraphStep step{GraphStepKind::gather};
   step.terms = 1;
   step.to = number(static_cast<double>(out.at));
   step.term[0] = resolve(term, 0);
@@ -167,13 +160,54 @@ JunctionPlanner::Term JunctionPlanner::gather(const Term& term, Scope scope) {
   step.labels = labels_;
   step.rows = number(static_cast<double>(out.x_stride));
   step.run = 1;
+  plan_.steps.push_back(step);
   return out;
 }
 
-// A step that sums terms over the scope, in rows of the group.
+// Rows that lie `stride` apart become columns; returns where they go.
+std::uint64_t JunctionPlanner::transpose(const Term& term, std::uint64_t rows, std::uint64_t stride,
+                                         std::uint64_t columns) {
+  GraphStep step{GraphStepKind::transpose};
+  const std::uint64_t at = room(arena_, columns * kernels::transposed_stride(rows));
+  step.terms = 1;
+  step.to = number(static_cast<double>(at));
+  step.term[0] = resolve(term, 0);
+  step.term[0].x_stride = number(static_cast<double>(stride));
+  step.labels = 1;
+  step.rows = number(static_cast<double>(rows));
+  step.run = number(static_cast<double>(columns));
+  plan_.steps.push_back(step);
+  return at;
+}
+
+// A term that involves the last group, with all nodes of the group and in their order.
+JunctionPlanner::Term JunctionPlanner::arrange(const Term& term) {
+  if (contiguous(term)) return term;
+  if (term.scope != group_.scope || group_.last - group_.first > 1) return gather(term, term.scope | group_.scope);
+  const std::uint64_t run = extent_[group_.first];  // an edge whose columns are the labels of x
+  Term out = own_term(term.scope, 0);
+  out.at = transpose(term, run, term.stride[group_.first], labels_);
+  out.x_stride = kernels::transposed_stride(run);
+  return out;
+}
+
+// A term that does not, with the labels of x next to each other.
+JunctionPlanner::Term JunctionPlanner::scalar_of(const Term& term) {
+  if (term.x_stride == 1) return term;
+  return scalar_term(term.scope, transpose(term, labels_, term.x_stride, size_of(term.scope)));
+}
+
+JunctionPlanner::Term JunctionPlanner::scalar_term(Scope scope, std::uint64_t at) const {
+  Term out = own_term(scope, at);
+  out.x_stride = 1;
+  for (std::uint64_t& stride : out.stride) stride *= kernels::transposed_stride(labels_);
+  return out;
+}
+
+// A step that sums terms over the scope, in rows of the last group.
 GraphStep JunctionPlanner::sum_step(GraphStepKind kind, std::span<const Term> scalars, std::span<const Term> terms,
-                                    Scope scope, const Group& group) {
-  const Scope rows = scope & ~group.scope;
+                                    Scope scope) {
+  const Scope rows = scope & ~group_.scope;
   GraphStep step{kind};
   step.scalars = static_cast<std::uint8_t>(scalars.size());
   step.terms = static_cast<std::uint8_t>(terms.size());
@@ -181,93 +215,74 @@ GraphStep JunctionPlanner::sum_step(GraphStepKind kind, std::span<const Term> sc
   for (std::size_t k = 0; k < terms.size(); ++k) step.term[k] = resolve(terms[k], rows);
   step.labels = labels_;
   step.rows = number(static_cast<double>(size_of(rows)));
-  step.run = number(static_cast<double>(size_of(group.scope)));
+  step.run = number(static_cast<double>(size_of(group_.scope)));
   return step;
 }
 
-JunctionPlanner::Term JunctionPlanner::add(std::span<const Term> scalars, std::span<const Term> terms,
-                                           const Group& group) {
+JunctionPlanner::Scope JunctionPlanner::union_of(std::span<const Term> terms) {
   Scope scope = 0;
-  for (const Term& term : scalars) scope |= term.scope;
   for (const Term& term : terms) scope |= term.scope;
+  return scope;
+}
+
+// The entry of the arena that is zero adds nothing. (It may be read with the labels of any x.)
+JunctionPlanner::Term JunctionPlanner::add_terms(std::span<const Term> terms) {
+  const Scope scope = union_of(terms);
+  const Term nothing{false, 0, 0, 1, std::vector<std::uint64_t>(extent_.size(), 0), 0};
   Term out = own_term(scope, 0);
   out.at = room(arena_, out.x_stride * labels_);
-  GraphStep step = sum_step(GraphStepKind::add, scalars, terms, scope, group);
+  GraphStep step = sum_step(GraphStepKind::add, std::span(&nothing, 1), terms, scope);
   step.to = number(static_cast<double>(out.at));
   plan_.steps.push_back(step);
   return out;
 }
 
+// Here the labels of x are the run, and every labelling of the scope is a row.
+JunctionPlanner::Term JunctionPlanner::add_scalars(std::span<const Term> scalars) {
+  const Scope scope = union_of(scalars);
+  const std::uint64_t run = kernels::transposed_stride(labels_), rows = size_of(scope);
+  const Term out = scalar_term(scope, room(arena_, rows * run));
+  GraphStep step{GraphStepKind::add};
+  step.scalars = 1;  // nothing
+  step.terms = static_cast<std::uint8_t>(scalars.size());
+  for (std::size_t k = 0; k < scalars.size(); ++k) step.term[k] = resolve(scalars[k], scope);
+  step.scalar[0].offsets = resolve({false, 0, 0, 0, std::vector<std::uint64_t>(extent_.size(), 0), 0}, scope).offsets;
+  step.to = number(static_cast<double>(out.at));
+  step.labels = 1;
+  step.rows = number(static_cast<double>(rows));
+  step.run = number(static_cast<double>(run));
+  plan_.steps.push_back(step);
+  return out;
+}
+
 // A step has room for a few terms: the smallest are added up before.
-void JunctionPlanner::merge_surplus(std::vector<Term>& terms, const Group& group) {
-  while (terms.size() > kernels::most_terms) {
+template <class Add>
+void JunctionPlanner::merge_surplus(std::vector<Term>& terms, std::size_t room_for, Add&& add) {
+  while (terms.size() > room_for) {
     std::stable_sort(terms.begin(), terms.end(),
                      [&](const Term& a, const Term& b) { return size_of(a.scope) < size_of(b.scope); });
-    const std::size_t count = std::min(kernels::most_terms, terms.size() - kernels::most_terms + 1);
-    const Term sum = add(std::span(&nothing_, 1), std::span(terms).first(count), group);
+    const std::size_t count = std::min(kernels::most_terms, terms.size() - room_for + 1);
+    const Term sum = add(std::span(terms).first(count));
     terms.erase(terms.begin(), terms.begin() + static_cast<std::ptrdiff_t>(count));
     terms.push_back(sum);
   }
 }
 
-// The sum of the terms that depend on x only: here the labels of x are the run.
-JunctionPlanner::Term JunctionPlanner::sum_of_own(std::span<const Term> terms) {
-  Term sum = terms[0];
-  for (std::size_t next = 1; next < terms.size();) {
-    const std::size_t count = std::min(kernels::most_terms - 1, terms.size() - next);
-    GraphStep step{GraphStepKind::add};
-    step.scalars = 1;  // nothing
-    step.terms = static_cast<std::uint8_t>(1 + count);
-    step.term[0] = resolve(sum, 0);
-    for (std::size_t k = 0; k < count; ++k) step.term[1 + k] = resolve(terms[next + k], 0);
-    sum = own_term(0, room(arena_, labels_));
-    step.to = number(static_cast<double>(sum.at));
-    step.labels = step.rows = 1;
-    step.run = labels_;
-    plan_.steps.push_back(step);
-    next += count;
+void JunctionPlanner::plan_sums(std::span<const Term> terms) {
+  std::vector<Term> scalars, others;
+  for (const Term& term : terms) {
+    if ((term.scope & group_.scope) == 0) {
+      scalars.push_back(scalar_of(term));
+    } else {
+      others.push_back(arrange(term));
+    }
   }
-  return sum;
-}
-
-void JunctionPlanner::finish(std::span<const Term> scalars, std::span<const Term> terms, const Group& group) {
-  GraphStep step = sum_step(GraphStepKind::finish, scalars, terms, whole(), group);
+  merge_surplus(scalars, kernels::most_scalars, [&](std::span<const Term> some) { return add_scalars(some); });
+  merge_surplus(others, kernels::most_terms, [&](std::span<const Term> some) { return add_terms(some); });
+  GraphStep step = sum_step(GraphStepKind::finish, scalars, others, whole());
   step.to = number(static_cast<double>(room(arena_, size_of(whole()))));
   step.table = number(static_cast<double>(room(tables_, labels_ * kernels::padded(size_of(whole())))));
   plan_.steps.push_back(step);
-}
-
-// Sums from the outermost group to the innermost. Few outer terms are left to the last step as scalars, unless it has
-// many short rows; otherwise they are added up on the way, where tables are smaller.
-void JunctionPlanner::plan_sums(std::span<const Term> terms) {
-  std::vector<Term> level;
-  const auto take = [&](Scope inner, Scope outer) {  // those whose last node is in `inner`
-    level.clear();
-    for (const Term& term : terms)
-      if ((term.scope & ~(inner | outer)) == 0 && (inner == 0 || (term.scope & inner) != 0)) level.push_back(term);
-  };
-  take(0, 0);
-  std::vector<Term> scalars = level;
-  if (scalars.size() >= kernels::most_scalars) scalars.assign(1, sum_of_own(level));
-  level.clear();
-  const Group last = groups_.empty() ? Group{0, 0, 0} : groups_.back();
-  const std::uint64_t run = size_of(last.scope), rows = labels_ * size_of(whole() & ~last.scope);
-  const bool many_rows = run <= longest_short_run && rows >= many_short_rows;
-  Scope outer = 0;
-  for (const Group& group : groups_) {
-    take(group.scope, outer);
-    outer |= group.scope;
-    const bool innermost = outer == whole();
-    if (!innermost && !many_rows && scalars.size() + level.size() <= kernels::most_scalars) {
-      scalars.insert(scalars.end(), level.begin(), level.end());
-      continue;
-    }
-    for (Term& term : level)
-      if (!contiguous(term, group)) term = gather(term, term.scope | group.scope);
-    merge_surplus(level, group);
-    if (!innermost && !level.empty()) scalars.assign(1, add(scalars, level, group));
-  }
-  finish(scalars, level, last);
 }
 
 void JunctionPlanner::plan_bucket(std::size_t place) {
@@ -278,12 +293,13 @@ void JunctionPlanner::plan_bucket(std::size_t place) {
   extent_.clear();
   for (const std::uint32_t other : bucket.separator) extent_.push_back(graph_->labels(other));
   bucket.size = number(static_cast<double>(size_of(whole())));
-  bucket.stride.resize(extent_.size());
-  const Term message = own_term(whole(), 0);
-  for (std::size_t i = 0; i < extent_.size(); ++i) bucket.stride[i] = number(static_cast<double>(message.stride[i]));
-  group_separator();
+  group_ = last_group();
+  const Term rows = own_term(whole() & ~group_.scope, 0), columns = own_term(group_.scope, 0);
+  for (std::size_t i = 0; i < extent_.size(); ++i) {
+    bucket.row_stride.push_back(number(static_cast<double>(rows.stride[i])));
+    bucket.column_stride.push_back(number(static_cast<double>(columns.stride[i])));
+  }
 
-  nothing_ = {false, 0, 0, 0, std::vector<std::uint64_t>(extent_.size(), 0), 0};
   const std::vector<Term> terms = collect(place);
   plan_sums(terms);
   bucket.finish = static_cast<std::uint32_t>(plan_.steps.size() - 1);

@@ -43,21 +43,26 @@ class JunctionPlanner {
   };
 
   void plan_bucket(std::size_t place);
-  void group_separator();
+  Group last_group() const;
   std::vector<Term> collect(std::size_t place);
   Term own_term(Scope scope, std::uint64_t at) const;
+  Term scalar_term(Scope scope, std::uint64_t at) const;
+  Term arrange(const Term& term);
+  Term scalar_of(const Term& term);
   Term gather(const Term& term, Scope scope);
+  std::uint64_t transpose(const Term& term, std::uint64_t rows, std::uint64_t stride, std::uint64_t columns);
   kernels::GraphStep sum_step(kernels::GraphStepKind kind, std::span<const Term> scalars, std::span<const Term> terms,
-                              Scope scope, const Group& group);
-  Term add(std::span<const Term> scalars, std::span<const Term> terms, const Group& group);
-  void merge_surplus(std::vector<Term>& terms, const Group& group);
-  Term sum_of_own(std::span<const Term> terms);
-  void finish(std::span<const Term> scalars, std::span<const Term> terms, const Group& group);
+                              Scope scope);
+  Term add_terms(std::span<const Term> terms);
+  Term add_scalars(std::span<const Term> scalars);
+  template <class Add>
+  void merge_surplus(std::vector<Term>& terms, std::size_t room_for, Add&& add);
   void plan_sums(std::span<const Term> terms);
   void plan_flows(std::span<const Term> terms, JunctionBucket& bucket);
   void flow_to(const Term& target, std::optional<std::uint64_t>& row_sums);
 
-  bool contiguous(const Term& term, const Group& group) const;
+  static Scope union_of(std::span<const Term> terms);
+  bool contiguous(const Term& term) const;
   Scope whole() const { return (Scope{1} << extent_.size()) - 1; }
   std::uint64_t size_of(Scope scope) const;  // labellings of the nodes in the scope
   std::vector<std::size_t> nodes_of(Scope scope) const;
@@ -77,8 +82,7 @@ class JunctionPlanner {
   // Of the bucket at hand.
   std::uint32_t labels_ = 0;
   std::vector<std::uint32_t> extent_;  // labels of the nodes of the separator
-  std::vector<Group> groups_;
-  Term nothing_;
+  Group group_{};
 };
 
 }  // namespace m4n

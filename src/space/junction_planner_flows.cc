@@ -12,8 +12,7 @@ void JunctionPlanner::plan_flows(std::span<const Term> terms, JunctionBucket& bu
 
 // Adds p(x, scope) to where the marginals of the term belong, in the layout of the term.
 void JunctionPlanner::flow_to(const Term& target, std::optional<std::uint64_t>& row_sums) {
-  const Group inner = groups_.empty() ? Group{0, 0, 0} : groups_.back();
-  const Scope rows = whole() & ~inner.scope;
+  const Scope rows = whole() & ~group_.scope;
   // Entries of `from` with the given scope go to their places, one by one.
   const auto scatter = [&](Scope scope, std::uint64_t from) {
     JunctionFlow flow{JunctionFlow::Kind::scatter};
@@ -30,9 +29,9 @@ void JunctionPlanner::flow_to(const Term& target, std::optional<std::uint64_t>& 
     flow.offsets = offsets(to, rows, false);
     plan_.flows.push_back(flow);
   };
-  if (contiguous(target, inner)) {
+  if (contiguous(target)) {
     project(target, target.mass);
-  } else if ((target.scope & inner.scope) == 0) {
+  } else if ((target.scope & group_.scope) == 0) {
     if (!row_sums) {
       row_sums = room(mass_, size_of(rows) * labels_);
       JunctionFlow flow{JunctionFlow::Kind::row_sums};
@@ -41,7 +40,7 @@ void JunctionPlanner::flow_to(const Term& target, std::optional<std::uint64_t>& 
     }
     scatter(rows, *row_sums);
   } else {
-    const Term wider = own_term(target.scope | inner.scope, 0);
+    const Term wider = own_term(target.scope | group_.scope, 0);
     const std::uint64_t at = room(mass_, wider.x_stride * labels_);
     project(wider, at);
     scatter(wider.scope, at);

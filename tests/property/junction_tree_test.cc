@@ -150,7 +150,7 @@ TEST(JunctionTree, TheEstimateOfMemoryHolds) {
         8.0 * (plan.arena_size + plan.table_size + plan.mass_size) + 4.0 * static_cast<double>(plan.index.size()) +
         static_cast<double>(plan.steps.size() * sizeof(kernels::GraphStep) + plan.flows.size() * sizeof(JunctionFlow) +
                             plan.buckets.size() * sizeof(JunctionBucket));
-    for (const JunctionBucket& bucket : plan.buckets) bytes += 8.0 * static_cast<double>(bucket.separator.size());
+    for (const JunctionBucket& bucket : plan.buckets) bytes += 12.0 * static_cast<double>(bucket.separator.size());
     EXPECT_EQ(tree.bytes(), bytes);
   }
 }
