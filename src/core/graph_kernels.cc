@@ -13,7 +13,6 @@
 // clang-format off
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
-#include "hwy/contrib/math/math-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -50,10 +49,26 @@ struct Readers {
   }
 };
 
+// The two operations that join terms; sums and products below are meant as either.
+struct Plus {
+  template <class X>
+  static HWY_INLINE X join(X a, X b) {
+    return hn::Add(a, b);
+  }
+  static HWY_INLINE double join(double a, double b) { return a + b; }
+};
+struct Times {
+  template <class X>
+  static HWY_INLINE X join(X a, X b) {
+    return hn::Mul(a, b);
+  }
+  static HWY_INLINE double join(double a, double b) { return a * b; }
+};
+
 // Sums of `Vectors` vectors of one row, for the labels of x one after the other: each(x, vector, sum). The number of
 // labels may be a constant, so that the loop over them is unrolled. Scalars are added up for a vector of labels at
 // once, but not for a single label, which may be any: a vector from there on might leave the table.
-template <class D, std::size_t Vectors, std::size_t Scalars, std::size_t Terms, class Labels, class Each>
+template <class D, class Op, std::size_t Vectors, std::size_t Scalars, std::size_t Terms, class Labels, class Each>
 HWY_INLINE void for_sums(const Readers<Scalars, Terms>& from, Labels labels, std::size_t row, std::size_t column,
                          Each&& each) {
   constexpr D d;
@@ -67,17 +82,17 @@ HWY_INLINE void for_sums(const Readers<Scalars, Terms>& from, Labels labels, std
     alignas(64) double scalar[lanes];
     if constexpr (at_once == 1) {
       scalar[0] = *p[0];
-      for (std::size_t k = 1; k < Scalars; ++k) scalar[0] += *p[k];
+      for (std::size_t k = 1; k < Scalars; ++k) scalar[0] = Op::join(scalar[0], *p[k]);
     } else {
       auto sum = hn::LoadU(d, p[0] + first);
-      for (std::size_t k = 1; k < Scalars; ++k) sum = hn::Add(sum, hn::LoadU(d, p[k] + first));
+      for (std::size_t k = 1; k < Scalars; ++k) sum = Op::join(sum, hn::LoadU(d, p[k] + first));
       hn::Store(sum, d, scalar);
     }
     for (std::size_t i = 0; i < std::min<std::size_t>(at_once, labels - first); ++i) {
       const auto base = hn::Set(d, scalar[i]);
       for (std::size_t a = 0; a < Vectors; ++a) {
         auto sum = base;
-        for (std::size_t k = 0; k < Terms; ++k) sum = hn::Add(sum, hn::LoadU(d, q[k] + a * lanes));
+        for (std::size_t k = 0; k < Terms; ++k) sum = Op::join(sum, hn::LoadU(d, q[k] + a * lanes));
         each(first + i, a, sum);
       }
       for (std::size_t k = 0; k < Terms; ++k) q[k] += from.term[k].x_stride;
@@ -119,14 +134,14 @@ HWY_INLINE void max_of_sums(const GraphStep& step, Labels labels, const Readers<
     constexpr std::size_t count = decltype(vectors)::value;
     hn::Vec<D> best[count];
     for (auto& b : best) b = hn::Set(d, -1e308);
-    for_sums<D, count>(from, labels, row, column,
-                       [&](std::size_t, std::size_t a, auto sum) HWY_ATTR { best[a] = hn::Max(best[a], sum); });
+    for_sums<D, Plus, count>(from, labels, row, column,
+                             [&](std::size_t, std::size_t a, auto sum) HWY_ATTR { best[a] = hn::Max(best[a], sum); });
     for (std::size_t a = 0; a < count; ++a) hn::StoreU(best[a], d, to + row * run + column + a * lanes);
   });
 }
 
 // to[row][c] = max_x sum[x][row][c].
-template <class D, std::size_t Scalars, std::size_t Terms>
+template <class D, class Op, std::size_t Scalars, std::size_t Terms>
 void MaxOfSums(const GraphStep& step, const GraphMemory& memory, double* to, std::size_t) {
   const Readers<Scalars, Terms> from(step, memory);
   if (std::is_same_v<D, Narrow> && step.labels == 4) {
@@ -138,7 +153,7 @@ void MaxOfSums(const GraphStep& step, const GraphMemory& memory, double* to, std
   }
 }
 
-template <class D, class Labels, std::size_t Scalars, std::size_t Terms>
+template <class D, class Op, class Labels, std::size_t Scalars, std::size_t Terms>
 HWY_INLINE void store_sums(const GraphStep& step, Labels labels, const Readers<Scalars, Terms>& from, double* to,
                            std::size_t x_stride) {
   constexpr D d;
@@ -146,20 +161,20 @@ HWY_INLINE void store_sums(const GraphStep& step, Labels labels, const Readers<S
   const std::size_t run = step.run;
   for_blocks<D>(step.rows, run, [&](std::size_t row, std::size_t column, auto vectors) HWY_ATTR {
     double* out = to + row * run + column;
-    for_sums<D, decltype(vectors)::value>(from, labels, row, column,
-                                          [&](std::size_t x, std::size_t a, auto sum)
-                                              HWY_ATTR { hn::StoreU(sum, d, out + x * x_stride + a * lanes); });
+    for_sums<D, Op, decltype(vectors)::value>(from, labels, row, column,
+                                              [&](std::size_t x, std::size_t a, auto sum)
+                                                  HWY_ATTR { hn::StoreU(sum, d, out + x * x_stride + a * lanes); });
   });
 }
 
 // to[x * x_stride + row run + c] = sum[x][row][c].
-template <class D, std::size_t Scalars, std::size_t Terms>
+template <class D, class Op, std::size_t Scalars, std::size_t Terms>
 void Sums(const GraphStep& step, const GraphMemory& memory, double* to, std::size_t x_stride) {
   Readers<Scalars, Terms> from(step, memory);
-  if (step.run % hn::MaxLanes(D()) == 0) return store_sums<D>(step, std::size_t{step.labels}, from, to, x_stride);
+  if (step.run % hn::MaxLanes(D()) == 0) return store_sums<D, Op>(step, std::size_t{step.labels}, from, to, x_stride);
   // Where rows are not whole vectors, labels are outermost: what a row writes beyond its end is written again.
   for (std::size_t x = 0; x < step.labels; ++x) {
-    store_sums<D>(step, Number<1>(), from, to, x_stride);
+    store_sums<D, Op>(step, Number<1>(), from, to, x_stride);
     to += x_stride;
     from.next_label();
   }
@@ -209,39 +224,22 @@ struct Versions {
   }
 };
 static_assert(most_scalars == 4 && most_terms == 3);
-#define M4N_TERMS(Function, D, scalars) \
-  { Function<D, scalars, 0>, Function<D, scalars, 1>, Function<D, scalars, 2>, Function<D, scalars, 3> }
-#define M4N_SCALARS(Function, D) \
-  { M4N_TERMS(Function, D, 1), M4N_TERMS(Function, D, 2), M4N_TERMS(Function, D, 3), M4N_TERMS(Function, D, 4) }
-constexpr Versions max_versions{{M4N_SCALARS(MaxOfSums, Narrow), M4N_SCALARS(MaxOfSums, Wide)}};
-constexpr Versions sum_versions{{M4N_SCALARS(Sums, Narrow), M4N_SCALARS(Sums, Wide)}};
+#define M4N_TERMS(Function, D, Op, scalars) \
+  { Function<D, Op, scalars, 0>, Function<D, Op, scalars, 1>, Function<D, Op, scalars, 2>, Function<D, Op, scalars, 3> }
+#define M4N_SCALARS(Function, D, Op)                                                             \
+  {                                                                                              \
+    M4N_TERMS(Function, D, Op, 1), M4N_TERMS(Function, D, Op, 2), M4N_TERMS(Function, D, Op, 3), \
+        M4N_TERMS(Function, D, Op, 4)                                                            \
+  }
+constexpr Versions max_versions{{M4N_SCALARS(MaxOfSums, Narrow, Plus), M4N_SCALARS(MaxOfSums, Wide, Plus)}};
+constexpr Versions sum_versions{{M4N_SCALARS(Sums, Narrow, Plus), M4N_SCALARS(Sums, Wide, Plus)}};
+constexpr Versions product_versions{{M4N_SCALARS(Sums, Narrow, Times), M4N_SCALARS(Sums, Wide, Times)}};
 #undef M4N_SCALARS
 #undef M4N_TERMS
 
-// Turns the sums of a finished step into distributions of x, and leaves their logarithmic normalisers in `to`.
-HWY_INLINE void normalise(const GraphStep& step, std::size_t x_stride, double* table, double* to) {
-  constexpr Wide d;
-  const auto floor = hn::Set(d, -708.0);
-  for (std::size_t i = 0; i < x_stride; i += hn::MaxLanes(d)) {
-    double* column = table + i;
-    auto top = hn::LoadU(d, column);
-    for (std::size_t x = 1; x < step.labels; ++x) top = hn::Max(top, hn::LoadU(d, column + x * x_stride));
-    auto total = hn::Zero(d);
-    for (std::size_t x = 0; x < step.labels; ++x) {
-      const auto exponent = hn::Sub(hn::LoadU(d, column + x * x_stride), top);
-      const auto mass = hn::IfThenElseZero(hn::Gt(exponent, floor), hn::Exp(d, hn::Max(exponent, floor)));
-      hn::StoreU(mass, d, column + x * x_stride);
-      total = hn::Add(total, mass);
-    }
-    const auto share = hn::Div(hn::Set(d, 1.0), total);
-    for (std::size_t x = 0; x < step.labels; ++x)
-      hn::StoreU(hn::Mul(hn::LoadU(d, column + x * x_stride), share), d, column + x * x_stride);
-    hn::StoreU(hn::Add(top, hn::Log(d, total)), d, to + i);
-  }
-}
-
 template <class Finish>
-HWY_INLINE void run_steps(std::span<const GraphStep> steps, const GraphMemory& memory, Finish&& finish) {
+HWY_INLINE void run_steps(std::span<const GraphStep> steps, const GraphMemory& memory, const Versions& versions,
+                          Finish&& finish) {
   for (const GraphStep& step : steps) {
     switch (step.kind) {
       case GraphStepKind::gather:
@@ -251,7 +249,7 @@ HWY_INLINE void run_steps(std::span<const GraphStep> steps, const GraphMemory& m
         transpose(step, memory);
         break;
       case GraphStepKind::add:
-        sum_versions(step)(step, memory, memory.arena + step.to, static_cast<std::size_t>(step.rows) * step.run);
+        versions(step)(step, memory, memory.arena + step.to, static_cast<std::size_t>(step.rows) * step.run);
         break;
       case GraphStepKind::finish:
         finish(step);
@@ -261,65 +259,21 @@ HWY_INLINE void run_steps(std::span<const GraphStep> steps, const GraphMemory& m
 }
 
 void GraphMaxPlus(std::span<const GraphStep> steps, const GraphMemory& memory) {
-  run_steps(steps, memory,
+  run_steps(steps, memory, sum_versions,
             [&](const GraphStep& step) HWY_ATTR { max_versions(step)(step, memory, memory.arena + step.to, 0); });
 }
 
-void GraphLogSum(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
-  run_steps(steps, memory, [&](const GraphStep& step) HWY_ATTR {
-    const std::size_t x_stride = padded(static_cast<std::size_t>(step.rows) * step.run);
-    sum_versions(step)(step, memory, tables + step.table, x_stride);
-    normalise(step, x_stride, tables + step.table, memory.arena + step.to);
+HWY_INLINE void tables_of(std::span<const GraphStep> steps, const GraphMemory& memory, const Versions& versions,
+                          double* tables) {
+  run_steps(steps, memory, versions, [&](const GraphStep& step) HWY_ATTR {
+    versions(step)(step, memory, tables + step.table, padded(static_cast<std::size_t>(step.rows) * step.run));
   });
 }
-
-constexpr Wide dw{};
-constexpr std::size_t wide_lanes = hn::MaxLanes(dw);
-
-// The sum of `size` entries, taken by eight interleaved sums whatever the width.
-HWY_INLINE double sum_of(const double* from, std::size_t size) {
-  constexpr std::size_t vectors = graph_slack / wide_lanes;
-  hn::Vec<Wide> acc[vectors];
-  for (auto& a : acc) a = hn::Zero(dw);
-  std::size_t i = 0;
-  for (; i + graph_slack <= size; i += graph_slack)
-    for (std::size_t a = 0; a < vectors; ++a) acc[a] = hn::Add(acc[a], hn::LoadU(dw, from + i + a * wide_lanes));
-  alignas(64) double part[graph_slack];
-  for (std::size_t a = 0; a < vectors; ++a) hn::Store(acc[a], dw, part + a * wide_lanes);
-  double sum = 0;
-  for (const double x : part) sum += x;
-  for (; i < size; ++i) sum += from[i];
-  return sum;
+void GraphSums(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
+  tables_of(steps, memory, sum_versions, tables);
 }
-
-void GraphWeigh(double* table, const double* weight, std::size_t labels, std::size_t size, double* own) {
-  const std::size_t x_stride = padded(size);
-  for (std::size_t x = 0; x < labels; ++x, table += x_stride) {
-    for (std::size_t i = 0; i < x_stride; i += wide_lanes)
-      hn::StoreU(hn::Mul(hn::LoadU(dw, table + i), hn::LoadU(dw, weight + i)), dw, table + i);
-    own[x] = sum_of(table, size);
-  }
-}
-
-void GraphProject(const double* table, std::size_t labels, std::size_t rows, std::size_t run,
-                  const std::uint32_t* offset, double* to, std::size_t to_stride) {
-  const std::size_t x_stride = padded(rows * run);
-  for (std::size_t x = 0; x < labels; ++x) {
-    for (std::size_t row = 0; row < rows; ++row) {
-      const double* from = table + x * x_stride + row * run;
-      double* out = to + x * to_stride + offset[row];
-      std::size_t c = 0;
-      for (; c + wide_lanes <= run; c += wide_lanes)
-        hn::StoreU(hn::Add(hn::LoadU(dw, out + c), hn::LoadU(dw, from + c)), dw, out + c);
-      for (; c < run; ++c) out[c] += from[c];
-    }
-  }
-}
-
-void GraphRowSums(const double* table, std::size_t labels, std::size_t rows, std::size_t run, double* to) {
-  const std::size_t x_stride = padded(rows * run);
-  for (std::size_t x = 0; x < labels; ++x)
-    for (std::size_t row = 0; row < rows; ++row) to[x * rows + row] = sum_of(table + x * x_stride + row * run, run);
+void GraphProducts(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
+  tables_of(steps, memory, product_versions, tables);
 }
 
 }  // namespace m4n::kernels::HWY_NAMESPACE
@@ -329,26 +283,17 @@ HWY_AFTER_NAMESPACE();
 namespace m4n::kernels {
 
 HWY_EXPORT(GraphMaxPlus);
-HWY_EXPORT(GraphLogSum);
-HWY_EXPORT(GraphWeigh);
-HWY_EXPORT(GraphProject);
-HWY_EXPORT(GraphRowSums);
+HWY_EXPORT(GraphSums);
+HWY_EXPORT(GraphProducts);
 
 void graph_max_plus(std::span<const GraphStep> steps, const GraphMemory& memory) {
   HWY_DYNAMIC_DISPATCH(GraphMaxPlus)(steps, memory);
 }
-void graph_log_sum(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
-  HWY_DYNAMIC_DISPATCH(GraphLogSum)(steps, memory, tables);
+void graph_sums(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
+  HWY_DYNAMIC_DISPATCH(GraphSums)(steps, memory, tables);
 }
-void graph_weigh(double* table, const double* weight, std::size_t labels, std::size_t size, double* own) {
-  HWY_DYNAMIC_DISPATCH(GraphWeigh)(table, weight, labels, size, own);
-}
-void graph_project(const double* table, std::size_t labels, std::size_t rows, std::size_t run,
-                   const std::uint32_t* offset, double* to, std::size_t to_stride) {
-  HWY_DYNAMIC_DISPATCH(GraphProject)(table, labels, rows, run, offset, to, to_stride);
-}
-void graph_row_sums(const double* table, std::size_t labels, std::size_t rows, std::size_t run, double* to) {
-  HWY_DYNAMIC_DISPATCH(GraphRowSums)(table, labels, rows, run, to);
+void graph_products(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
+  HWY_DYNAMIC_DISPATCH(GraphProducts)(steps, memory, tables);
 }
 
 }  // namespace m4n::kernels

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/chain_kernels.h"
 #include "core/padded_rows.h"
 
 namespace m4n::kernels {
@@ -36,7 +37,7 @@ enum class GraphStepKind : std::uint8_t {
   gather,     // arena[to + i] = term_0[index[offsets + i]],  i < labels rows run
   transpose,  // arena[to + c transposed_stride(rows) + r] = term_0[r x_stride + c],  r < rows, c < run
   add,        // arena[to + (x rows + row) run + c] = sum[x][row][c]
-  finish      // arena[to + row run + c] = max_x sum[x][row][c], or log sum_x exp
+  finish      // arena[to + row run + c] = max_x sum[x][row][c], or other sums over x
 };
 
 constexpr std::size_t transposed_stride(std::size_t rows) { return (rows + 3) / 4 * 4; }
@@ -50,7 +51,8 @@ struct GraphStep {
   std::array<GraphTerm, most_terms> term{};
 };
 
-// What the steps work on. The arena starts with a zero, the index too.
+// What the steps work on. The arena starts with what joins without effect, zeros or ones, one for every label of the
+// widest node; the index starts with a zero.
 struct GraphMemory {
   const std::uint32_t* index;
   const double* const* outside;
@@ -60,9 +62,18 @@ struct GraphMemory {
 // All steps, with max. O(sum of the tables).
 void graph_max_plus(std::span<const GraphStep> steps, const GraphMemory& memory);
 
-// All steps, with log sum exp. At every `finish` the distribution of x given the others, p(x | row, c), is left in
-// tables[table + x * padded(rows run) + row run + c]. Exact for scores of any size.
-void graph_log_sum(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables);
+// Some steps, with the sums of every `finish` kept: sum[x][row][c] goes to
+// tables[table + x * padded(rows run) + row run + c]; and the same with products instead of sums.
+void graph_sums(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables);
+void graph_products(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables);
+
+// A table of labels x size sums becomes distributions of x, exp(table[x][i] - out[i]), with out[i] the logarithm of
+// what they were normalised by; exact for sums of any size. Rows of tables are padded(size) long here and below.
+void graph_normalise_logs(double* table, std::size_t labels, std::size_t size, double* out);
+// out[i] = sum_x table[x][i], divided by the largest of them. Returns the smallest and the largest.
+Extent graph_sum_out(const double* table, std::size_t labels, std::size_t size, double* out);
+// out = exp(in - largest entry of in), 0 where that is below e^-708 and on the padding; returns the largest entry.
+double graph_exp(PaddedRows<const double> in, PaddedRows<double> out);
 
 // The first x at which sum[x][row][column] is largest, to the same bits: what going back from the maxima asks for.
 inline std::size_t graph_best_label(const GraphStep& step, const GraphMemory& memory, std::size_t row,
@@ -91,8 +102,7 @@ inline std::size_t graph_best_label(const GraphStep& step, const GraphMemory& me
   return best;
 }
 
-// table[x][i] *= weight[i], and own[x] = sum_i table[x][i], for x < labels, i < size, rows of the table being
-// padded(size) long.
+// table[x][i] *= weight[i], and own[x] = sum_i table[x][i], for x < labels, i < size.
 void graph_weigh(double* table, const double* weight, std::size_t labels, std::size_t size, double* own);
 
 // to[x * to_stride + offset[row] + c] += table[x][row run + c]; rows of the table are padded(rows run) long.

@@ -7,10 +7,9 @@
 // the clique tree with the cliques {x} + S.
 //
 // S is ordered by elimination, so that a message lies in the order in which the next bucket wants it, the receiving
-// node outermost. The separator is cut into groups of trailing nodes whose labels fill a vector; a sum of terms is
-// built from the outermost group to the innermost, each term entering where the last of its nodes does, so that entries
-// that agree in all that was added so far are added once. Only the last sum has the size of the table, and when
-// maximising it is never stored.
+// node outermost. The last nodes of S, as many as fill a vector with their labels, are the run of the table; terms that
+// do not involve them are the same for a whole run. Other layouts than these are made before: edges are transposed, a
+// term that involves only a part of the run is spread over it. When maximising, the table itself is never stored.
 //
 // Going down, p(x, S) = p(x | S) p(S) is summed down to the separators of the buckets that sent messages and to the
 // edges. There are no divisions, and nothing can underflow that is not zero to double precision.
@@ -51,8 +50,9 @@ struct JunctionPlan {
   std::vector<std::uint32_t> index;
   std::vector<JunctionBucket> buckets;  // in the order of elimination
   std::vector<JunctionFlow> flows;
-  std::vector<std::uint32_t> edge_mass;                         // where the marginals of every edge are, padded rows
-  std::uint32_t arena_size = 0, table_size = 0, mass_size = 0;  // entries of the three workspaces
+  std::vector<std::uint32_t> edge_mass;  // where the marginals of every edge are, padded rows; they come first
+  std::uint32_t edge_size = 0;           // entries of all of them
+  std::uint32_t arena_size = 0, table_size = 0, mass_size = 0;  // entries of the workspaces
 };
 
 // The bytes that the plan and the workspaces of one thread take, without making them. The order must be complete.

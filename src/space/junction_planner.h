@@ -76,7 +76,7 @@ class JunctionPlanner {
   const Elimination* elimination_;
   bool counting_;
   JunctionPlan plan_;
-  double arena_ = 0, tables_ = 0, mass_ = 0, index_ = 0;
+  double arena_ = 0, tables_ = 0, mass_ = 0, edges_ = 0, index_ = 0;
   std::vector<std::vector<std::uint32_t>> edges_of_;  // by the place of the end that is eliminated first
   std::vector<std::vector<Message>> inbox_;           // by place
   // Of the bucket at hand.

@@ -58,6 +58,7 @@ TEST_P(GraphInference, DecodesTheBestLabellingAndTiesByTheRule) {
 TEST_P(GraphInference, MarginalsAndLogPartitionAreThoseOfTheDefinition) {
   std::mt19937_64 random(32);
   GraphSumProduct sum_product;
+  int logarithmic = 0;
   for (int repeat = 0; repeat < 400; ++repeat) {
     const double scale = std::array{1.0, 100.0, 1e6, 1e-9}[static_cast<std::size_t>(repeat / 5 % 4)];
     const Graph graph(random_shape(GetParam(), random), scale, score_styles[repeat % 5], random);
@@ -90,6 +91,14 @@ TEST_P(GraphInference, MarginalsAndLogPartitionAreThoseOfTheDefinition) {
         for (std::size_t k = 0; k < edges[e].view().stride(); ++k)
           EXPECT_NEAR(sum_product.edge(e).row(j)[k], k < edges[e].view().columns() ? edges[e].view()(j, k) : 0, slack)
               << "edge " << e << " of " << edges.size();
+    logarithmic += sum_product.used_logarithms();
+  }
+  // Both ways were taken; parts that do not hang together never need logarithms.
+  EXPECT_LT(logarithmic, 300);
+  if (GetParam() == ShapeKind::single || GetParam() == ShapeKind::no_edges) {
+    EXPECT_EQ(logarithmic, 0);
+  } else {
+    EXPECT_GT(logarithmic, 20);
   }
 }
 

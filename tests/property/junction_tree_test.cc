@@ -147,7 +147,9 @@ TEST(JunctionTree, TheEstimateOfMemoryHolds) {
     const JunctionTree tree(random_shape(shape_kinds[repeat % std::size(shape_kinds)], random));
     const JunctionPlan& plan = tree.plan();
     double bytes =
-        8.0 * (plan.arena_size + plan.table_size + plan.mass_size) + 4.0 * static_cast<double>(plan.index.size()) +
+        8.0 * (plan.arena_size + plan.table_size + plan.mass_size + plan.edge_size) +
+        16.0 * static_cast<double>(tree.graph().nodes() * row_stride<double>(tree.graph().widest())) +
+        4.0 * static_cast<double>(plan.index.size()) +
         static_cast<double>(plan.steps.size() * sizeof(kernels::GraphStep) + plan.flows.size() * sizeof(JunctionFlow) +
                             plan.buckets.size() * sizeof(JunctionBucket));
     for (const JunctionBucket& bucket : plan.buckets) bytes += 12.0 * static_cast<double>(bucket.separator.size());
