@@ -122,6 +122,9 @@ void GraphSumProduct::down(const GraphScores& v) {
       double* to = mass_.data() + flow.to;
       const std::uint32_t* offset = plan.index.data() + flow.offsets;
       switch (flow.kind) {
+        case JunctionFlow::Kind::own:
+          std::copy_n(node.row(bucket.node), bucket.labels, to);
+          break;
         case JunctionFlow::Kind::project:
           kernels::graph_project(table, bucket.labels, step.rows, step.run, offset, to, flow.to_stride);
           break;

@@ -37,6 +37,7 @@ struct JunctionBucket {
 // A sum that goes down from the table of a bucket.
 struct JunctionFlow {
   enum class Kind : std::uint8_t {
+    own,       // mass[to + x] = p(x)
     project,   // mass[to + x to_stride + offset[row] + c] += table[x][row][c]
     row_sums,  // mass[to + x rows + row] = sum_c table[x][row][c]
     scatter    // mass[to + index[i]] += mass[from + i],  i < size

@@ -29,7 +29,11 @@ void JunctionPlanner::flow_to(const Term& target, std::optional<std::uint64_t>& 
     flow.offsets = offsets(to, rows, false);
     plan_.flows.push_back(flow);
   };
-  if (contiguous(target)) {
+  if (target.scope == 0) {
+    JunctionFlow flow{JunctionFlow::Kind::own};
+    flow.to = number(static_cast<double>(target.mass));
+    plan_.flows.push_back(flow);
+  } else if (contiguous(target)) {
     project(target, target.mass);
   } else if ((target.scope & group_.scope) == 0) {
     if (!row_sums) {
