@@ -12,7 +12,7 @@
 // term that involves only a part of the run is spread over it. When maximising, the table itself is never stored.
 //
 // Going down, p(x, S) = p(x | S) p(S) is summed down to the separators of the buckets that sent messages and to the
-// edges. There are no divisions, and nothing can underflow that is not zero to double precision.
+// edges. Conditional distributions are never divided by a marginal, so that labels without mass do no harm.
 #pragma once
 #include <cstddef>
 #include <cstdint>

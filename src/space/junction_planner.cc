@@ -11,13 +11,13 @@ using kernels::GraphStep;
 using kernels::GraphStepKind;
 
 // Runs are at least this long if the separator has as many labellings.
-constexpr std::uint64_t least_run = 4;
+constexpr std::uint64_t least_run = 3;
 
 }  // namespace
 
 JunctionPlanner::JunctionPlanner(const FactorGraph& graph, const Elimination& elimination, bool counting)
     : graph_(&graph), elimination_(&elimination), counting_(counting), edges_of_(graph.nodes()), inbox_(graph.nodes()) {
-  // The arena starts with zeros, one for every label: the scalar that adds nothing.
+  // The arena starts with what joins without effect, one for every label of any x.
   room(arena_, graph.widest());
   index_ = 1;  // and entry 0 of the index is the offset of the only row
   if (!counting_) plan_.index.push_back(0);

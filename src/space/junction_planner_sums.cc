@@ -84,7 +84,7 @@ JunctionPlanner::Scope JunctionPlanner::union_of(std::span<const Term> terms) {
   return scope;
 }
 
-// The entry of the arena that is zero adds nothing. (It may be read with the labels of any x.)
+// Every step has a scalar: here the start of the arena, which joins without effect.
 JunctionPlanner::Term JunctionPlanner::add_terms(std::span<const Term> terms) {
   const Scope scope = union_of(terms);
   const Term nothing{false, 0, 0, 1, std::vector<std::uint64_t>(extent_.size(), 0), 0};
