@@ -35,17 +35,20 @@ HWY_INLINE Reader reader(const GraphTerm& term, const GraphMemory& memory) {
   return {term.outside ? memory.outside[term.at] : memory.arena + term.at, memory.index + term.offsets, term.x_stride};
 }
 
-// All terms of a step. Scalars come first; there is room for one term more than there are, for none is an empty array.
-template <std::size_t Scalars, std::size_t Terms>
+// All terms of a step. Their numbers are constants where the loops over them are to be unrolled.
+template <class Scalars, class Terms>
 struct Readers {
-  Reader scalar[Scalars], term[Terms + 1];
-  HWY_INLINE Readers(const GraphStep& step, const GraphMemory& memory) {
-    for (std::size_t k = 0; k < Scalars; ++k) scalar[k] = reader(step.scalar[k], memory);
-    for (std::size_t k = 0; k < Terms; ++k) term[k] = reader(step.term[k], memory);
+  Scalars scalars;
+  Terms terms;
+  Reader scalar[most_scalars], term[most_terms];
+  HWY_INLINE Readers(const GraphStep& step, const GraphMemory& memory, Scalars scalar_count, Terms term_count)
+      : scalars(scalar_count), terms(term_count) {
+    for (std::size_t k = 0; k < scalars; ++k) scalar[k] = reader(step.scalar[k], memory);
+    for (std::size_t k = 0; k < terms; ++k) term[k] = reader(step.term[k], memory);
   }
   HWY_INLINE void next_label() {
-    for (auto& r : scalar) r.base += r.x_stride;
-    for (std::size_t k = 0; k < Terms; ++k) term[k].base += term[k].x_stride;
+    for (std::size_t k = 0; k < scalars; ++k) scalar[k].base += scalar[k].x_stride;
+    for (std::size_t k = 0; k < terms; ++k) term[k].base += term[k].x_stride;
   }
 };
 
@@ -68,34 +71,35 @@ struct Times {
 // Sums of `Vectors` vectors of one row, for the labels of x one after the other: each(x, vector, sum). The number of
 // labels may be a constant, so that the loop over them is unrolled. Scalars are added up for a vector of labels at
 // once, but not for a single label, which may be any: a vector from there on might leave the table.
-template <class D, class Op, std::size_t Vectors, std::size_t Scalars, std::size_t Terms, class Labels, class Each>
+template <class D, class Op, std::size_t Vectors, class Scalars, class Terms, class Labels, class Each>
 HWY_INLINE void for_sums(const Readers<Scalars, Terms>& from, Labels labels, std::size_t row, std::size_t column,
                          Each&& each) {
   constexpr D d;
   constexpr std::size_t lanes = hn::MaxLanes(d);
   constexpr std::size_t at_once = std::is_same_v<Labels, Number<1>> ? 1 : lanes;
-  const double* p[Scalars];
-  const double* q[Terms + 1];
-  for (std::size_t k = 0; k < Scalars; ++k) p[k] = from.scalar[k].base + from.scalar[k].offset[row];
-  for (std::size_t k = 0; k < Terms; ++k) q[k] = from.term[k].base + from.term[k].offset[row] + column;
+  const double* p[most_scalars];
+  const double* q[most_terms];
+  p[0] = from.scalar[0].base + from.scalar[0].offset[row];
+  for (std::size_t k = 1; k < from.scalars; ++k) p[k] = from.scalar[k].base + from.scalar[k].offset[row];
+  for (std::size_t k = 0; k < from.terms; ++k) q[k] = from.term[k].base + from.term[k].offset[row] + column;
   for (std::size_t first = 0; first < labels; first += at_once) {
     alignas(64) double scalar[lanes];
     if constexpr (at_once == 1) {
       scalar[0] = *p[0];
-      for (std::size_t k = 1; k < Scalars; ++k) scalar[0] = Op::join(scalar[0], *p[k]);
+      for (std::size_t k = 1; k < from.scalars; ++k) scalar[0] = Op::join(scalar[0], *p[k]);
     } else {
       auto sum = hn::LoadU(d, p[0] + first);
-      for (std::size_t k = 1; k < Scalars; ++k) sum = Op::join(sum, hn::LoadU(d, p[k] + first));
+      for (std::size_t k = 1; k < from.scalars; ++k) sum = Op::join(sum, hn::LoadU(d, p[k] + first));
       hn::Store(sum, d, scalar);
     }
     for (std::size_t i = 0; i < std::min<std::size_t>(at_once, labels - first); ++i) {
       const auto base = hn::Set(d, scalar[i]);
       for (std::size_t a = 0; a < Vectors; ++a) {
         auto sum = base;
-        for (std::size_t k = 0; k < Terms; ++k) sum = Op::join(sum, hn::LoadU(d, q[k] + a * lanes));
+        for (std::size_t k = 0; k < from.terms; ++k) sum = Op::join(sum, hn::LoadU(d, q[k] + a * lanes));
         each(first + i, a, sum);
       }
-      for (std::size_t k = 0; k < Terms; ++k) q[k] += from.term[k].x_stride;
+      for (std::size_t k = 0; k < from.terms; ++k) q[k] += from.term[k].x_stride;
     }
   }
 }
@@ -125,7 +129,7 @@ HWY_INLINE void for_blocks(std::size_t rows, std::size_t run, Body&& body) {
   }
 }
 
-template <class D, class Labels, std::size_t Scalars, std::size_t Terms>
+template <class D, class Labels, class Scalars, class Terms>
 HWY_INLINE void max_of_sums(const GraphStep& step, Labels labels, const Readers<Scalars, Terms>& from, double* to) {
   constexpr D d;
   constexpr std::size_t lanes = hn::MaxLanes(d);
@@ -141,19 +145,16 @@ HWY_INLINE void max_of_sums(const GraphStep& step, Labels labels, const Readers<
 }
 
 // to[row][c] = max_x sum[x][row][c].
-template <class D, class Op, std::size_t Scalars, std::size_t Terms>
-void MaxOfSums(const GraphStep& step, const GraphMemory& memory, double* to, std::size_t) {
-  const Readers<Scalars, Terms> from(step, memory);
-  if (std::is_same_v<D, Narrow> && step.labels == 4) {
-    max_of_sums<D>(step, Number<4>(), from, to);
-  } else if (std::is_same_v<D, Narrow> && step.labels == 2) {
-    max_of_sums<D>(step, Number<2>(), from, to);
-  } else {
-    max_of_sums<D>(step, std::size_t{step.labels}, from, to);
+template <class D, std::size_t Scalars, std::size_t Terms>
+void MaxOfSums(const GraphStep& step, const GraphMemory& memory, double* to) {
+  const Readers from(step, memory, Number<Scalars>(), Number<Terms>());
+  if constexpr (std::is_same_v<D, Narrow>) {
+    if (step.labels == 4) return max_of_sums<D>(step, Number<4>(), from, to);
   }
+  max_of_sums<D>(step, std::size_t{step.labels}, from, to);
 }
 
-template <class D, class Op, class Labels, std::size_t Scalars, std::size_t Terms>
+template <class D, class Op, class Labels, class Scalars, class Terms>
 HWY_INLINE void store_sums(const GraphStep& step, Labels labels, const Readers<Scalars, Terms>& from, double* to,
                            std::size_t x_stride) {
   constexpr D d;
@@ -168,9 +169,9 @@ HWY_INLINE void store_sums(const GraphStep& step, Labels labels, const Readers<S
 }
 
 // to[x * x_stride + row run + c] = sum[x][row][c].
-template <class D, class Op, std::size_t Scalars, std::size_t Terms>
-void Sums(const GraphStep& step, const GraphMemory& memory, double* to, std::size_t x_stride) {
-  Readers<Scalars, Terms> from(step, memory);
+template <class D, class Op>
+HWY_INLINE void sums(const GraphStep& step, const GraphMemory& memory, double* to, std::size_t x_stride) {
+  Readers from(step, memory, std::size_t{step.scalars}, std::size_t{step.terms});
   if (step.run % hn::MaxLanes(D()) == 0) return store_sums<D, Op>(step, std::size_t{step.labels}, from, to, x_stride);
   // Where rows are not whole vectors, labels are outermost: what a row writes beyond its end is written again.
   for (std::size_t x = 0; x < step.labels; ++x) {
@@ -178,6 +179,10 @@ void Sums(const GraphStep& step, const GraphMemory& memory, double* to, std::siz
     to += x_stride;
     from.next_label();
   }
+}
+template <class Op>
+void Sums(const GraphStep& step, const GraphMemory& memory, double* to, std::size_t x_stride) {
+  step.run <= 4 ? sums<Narrow, Op>(step, memory, to, x_stride) : sums<Wide, Op>(step, memory, to, x_stride);
 }
 
 void gather(const GraphStep& step, const GraphMemory& memory) {
@@ -215,31 +220,18 @@ void transpose(const GraphStep& step, const GraphMemory& memory) {
 #endif
 }
 
-// The versions of a step: by the vectors that suit the run, by the number of scalars and of terms.
-using StepFunction = void (*)(const GraphStep&, const GraphMemory&, double* to, std::size_t x_stride);
-struct Versions {
-  StepFunction function[2][most_scalars][most_terms + 1];
-  HWY_INLINE StepFunction operator()(const GraphStep& step) const {
-    return function[step.run <= 4 ? 0 : 1][step.scalars - 1][step.terms];
-  }
-};
+// The versions of the last step, where maximising spends its time: by the vectors that suit the run, by the number of
+// scalars and of terms.
+using MaxFunction = void (*)(const GraphStep&, const GraphMemory&, double* to);
 static_assert(most_scalars == 4 && most_terms == 3);
-#define M4N_TERMS(Function, D, Op, scalars) \
-  { Function<D, Op, scalars, 0>, Function<D, Op, scalars, 1>, Function<D, Op, scalars, 2>, Function<D, Op, scalars, 3> }
-#define M4N_SCALARS(Function, D, Op)                                                             \
-  {                                                                                              \
-    M4N_TERMS(Function, D, Op, 1), M4N_TERMS(Function, D, Op, 2), M4N_TERMS(Function, D, Op, 3), \
-        M4N_TERMS(Function, D, Op, 4)                                                            \
-  }
-constexpr Versions max_versions{{M4N_SCALARS(MaxOfSums, Narrow, Plus), M4N_SCALARS(MaxOfSums, Wide, Plus)}};
-constexpr Versions sum_versions{{M4N_SCALARS(Sums, Narrow, Plus), M4N_SCALARS(Sums, Wide, Plus)}};
-constexpr Versions product_versions{{M4N_SCALARS(Sums, Narrow, Times), M4N_SCALARS(Sums, Wide, Times)}};
-#undef M4N_SCALARS
-#undef M4N_TERMS
+template <class D, std::size_t Scalars>
+constexpr std::array<MaxFunction, most_terms + 1> max_by_terms{MaxOfSums<D, Scalars, 0>, MaxOfSums<D, Scalars, 1>,
+                                                               MaxOfSums<D, Scalars, 2>, MaxOfSums<D, Scalars, 3>};
+template <class D>
+constexpr std::array max_versions{max_by_terms<D, 1>, max_by_terms<D, 2>, max_by_terms<D, 3>, max_by_terms<D, 4>};
 
-template <class Finish>
-HWY_INLINE void run_steps(std::span<const GraphStep> steps, const GraphMemory& memory, const Versions& versions,
-                          Finish&& finish) {
+template <class Op, class Finish>
+HWY_INLINE void run_steps(std::span<const GraphStep> steps, const GraphMemory& memory, Finish&& finish) {
   for (const GraphStep& step : steps) {
     switch (step.kind) {
       case GraphStepKind::gather:
@@ -249,7 +241,7 @@ HWY_INLINE void run_steps(std::span<const GraphStep> steps, const GraphMemory& m
         transpose(step, memory);
         break;
       case GraphStepKind::add:
-        versions(step)(step, memory, memory.arena + step.to, static_cast<std::size_t>(step.rows) * step.run);
+        Sums<Op>(step, memory, memory.arena + step.to, static_cast<std::size_t>(step.rows) * step.run);
         break;
       case GraphStepKind::finish:
         finish(step);
@@ -259,21 +251,23 @@ HWY_INLINE void run_steps(std::span<const GraphStep> steps, const GraphMemory& m
 }
 
 void GraphMaxPlus(std::span<const GraphStep> steps, const GraphMemory& memory) {
-  run_steps(steps, memory, sum_versions,
-            [&](const GraphStep& step) HWY_ATTR { max_versions(step)(step, memory, memory.arena + step.to, 0); });
+  run_steps<Plus>(steps, memory, [&](const GraphStep& step) HWY_ATTR {
+    const auto& versions = step.run <= 4 ? max_versions<Narrow> : max_versions<Wide>;
+    versions[step.scalars - std::size_t{1}][step.terms](step, memory, memory.arena + step.to);
+  });
 }
 
-HWY_INLINE void tables_of(std::span<const GraphStep> steps, const GraphMemory& memory, const Versions& versions,
-                          double* tables) {
-  run_steps(steps, memory, versions, [&](const GraphStep& step) HWY_ATTR {
-    versions(step)(step, memory, tables + step.table, padded(static_cast<std::size_t>(step.rows) * step.run));
+template <class Op>
+HWY_INLINE void tables_of(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
+  run_steps<Op>(steps, memory, [&](const GraphStep& step) HWY_ATTR {
+    Sums<Op>(step, memory, tables + step.table, padded(static_cast<std::size_t>(step.rows) * step.run));
   });
 }
 void GraphSums(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
-  tables_of(steps, memory, sum_versions, tables);
+  tables_of<Plus>(steps, memory, tables);
 }
 void GraphProducts(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
-  tables_of(steps, memory, product_versions, tables);
+  tables_of<Times>(steps, memory, tables);
 }
 
 }  // namespace m4n::kernels::HWY_NAMESPACE
