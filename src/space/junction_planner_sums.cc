@@ -100,7 +100,7 @@ JunctionPlanner::Term JunctionPlanner::add_terms(std::span<const Term> terms) {
 JunctionPlanner::Term JunctionPlanner::add_scalars(std::span<const Term> scalars) {
   const Scope scope = union_of(scalars);
   const std::uint64_t run = kernels::transposed_stride(labels_), rows = size_of(scope);
-  const Term out = scalar_term(scope, room(arena_, rows * run));
+  Term out = scalar_term(scope, room(arena_, rows * run));
   GraphStep step{GraphStepKind::add};
   step.scalars = 1;  // nothing
   step.terms = static_cast<std::uint8_t>(scalars.size());
