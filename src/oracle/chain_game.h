@@ -1,194 +1,41 @@
-// Exact max-min oracle of a chain for any cost matrix.
-//
-//     max over mu in the marginal polytope of  h(mu) + v.mu,     h(mu) = (1/M) sum_m min_y (A mu_m)_y
-//
-// with A = cost^T as on the simplex and the loss averaged over positions. Over weights alpha of label sequences y_j it
-// is a linear program, here in units of range(A)/M, with L = (A - min A) / range(A) and c_j the score of sequence j:
-//
-//     max sum_j c_j alpha_j + sum_m t_m    s.t.   sum alpha = 1,   t_m <= sum_j alpha_j L[y][y_jm]  for all m and y
-//
-// Primal simplex method with column generation. The basis: sequences S and, in every position, the active rows Y_m (one
-// of them the reference), with |S| = 1 + sum_m (|Y_m| - 1); rows are all implicit, columns are kept in a pool, and the
-// best column outside is found by Viterbi on v + A^T nu / M, which also bounds the value from above. The working
-// inverse is |S| x |S|: 2 to 16 on scores met in training. A pivot costs O(|S|^2 + M R), general costs O(|S| M R).
-// Scores enter the objective only, so the basis of the last visit stays feasible: the warm start.
-//
-// Bounds are evaluated at the feasible mu and nu that are returned: valid however early the method ends. They meet to
-// rounding, except where predictions whose costs nearly agree make the basis useless: then costs closer than 1e-6 of
-// their range are taken for equal.
+// The max-min oracle of a chain: the labelling game of oracle/labelling_game.h with Viterbi as the decoder, one cost
+// matrix for all positions, and the loss averaged over them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "core/aligned.h"
-#include "core/padded_rows.h"
-#include "core/rng.h"
-#include "loss/cost_matrix.h"
-#include "oracle/bounds.h"
-#include "oracle/growing_inverse.h"
-#include "oracle/matrix_game.h"
-#include "oracle/unit_costs.h"
+#include "oracle/labelling_game.h"
 #include "space/chain.h"
 #include "space/chain_viterbi.h"
 
 namespace m4n {
 
-// A row of the game: predicting `label` at `position`.
-struct ChainRow {
-  std::uint32_t position, label;
-};
+struct ChainProblem {
+  using Scores = ChainScores;
+  using Decoder = Viterbi;
+  static constexpr bool one_cost = true;
 
-// The basis of the last visit of an example: its sequences, the reference row of every position and the other active
-// rows. Empty = cold. One from another chain, or one that was tampered with, costs time and never correctness.
-struct ChainSeeds {
-  std::vector<std::uint16_t> sequence;   // M labels each
-  std::vector<std::uint16_t> reference;  // M labels
-  std::vector<ChainRow> row;
-  void clear() {
-    sequence.clear();
-    reference.clear();
-    row.clear();
+  static const std::uint32_t* kinds(const ChainScores&, const std::vector<UnitCosts>&) { return nullptr; }
+  // All transitions score alike.
+  static bool apart(const ChainScores& v) { return v.transitions->constant(); }
+  static double own(const ChainScores& v, std::size_t m, std::size_t label) {
+    const Transitions& t = *v.transitions;
+    return v.unary(m, label) + (m == 0 ? t.start(label) : 0) + (m + 1 == v.length() ? t.end(label) : 0);
+  }
+  static double decode(Viterbi& viterbi, const ChainScores& v, PaddedRows<const double> unary,
+                       std::span<std::int32_t> y) {
+    return viterbi.solve({unary, v.transitions}, y);
   }
 };
 
-// When to stop: upper - lower <= max(gap, relative * (upper - current)), where current is what the caller has already,
-// or after as many rounds (Viterbi paths asked for).
-struct ChainGameLimits {
-  double gap = 1e-6, relative = 0, current = -std::numeric_limits<double>::infinity();
-  int rounds = 1000;
-};
+extern template class LabellingGame<ChainProblem>;
 
-// What solve() found; views of its workspace, valid until the next call.
-struct ChainGameAnswer {
-  Bounds bounds;
-  double risk = 0;  // h(mu); lower = risk + v.mu
-  int rounds = 0;
-  std::span<const double> weight;          // of every sequence: positive, summing to 1
-  std::span<const std::int32_t> sequence;  // M labels each
-  PaddedRows<const double> nu;             // M distributions over predictions, padded with 0
-  std::size_t size() const { return weight.size(); }
-  LabelView labels(std::size_t j) const { return sequence.subspan(j * nu.rows(), nu.rows()); }
-};
-
-class ChainGame {
- public:
-  class Workspace;
-
-  explicit ChainGame(const CostMatrix& cost);
-  // Nothing is allocated once chains as long and games as large were seen, but for `seeds` that grow.
-  ChainGameAnswer solve(const ChainScores& v, const ChainGameLimits& limits, ChainSeeds& seeds, Workspace& ws) const;
-
- private:
-  enum class Kind : std::uint8_t { none, sequence, row, reference };
-  struct Entering;
-  struct Leaving;
-
-  double entry(const ChainRow& row, const std::int32_t* y, const Workspace& ws) const;
-  bool improve(const ChainScores& v, const ChainGameLimits& limits, Workspace& ws) const;
-  bool restart(const ChainScores& v, Workspace& ws) const;
-  void start_cold(const ChainScores& v, Workspace& ws) const;
-  void solve_apart(const ChainScores& v, Workspace& ws) const;
-  bool start_warm(const ChainScores& v, const ChainSeeds& seeds, Workspace& ws) const;
-  void keep(ChainSeeds& seeds, const Workspace& ws) const;
-  void expected_costs(PaddedRows<const double> nu, PaddedRows<double> out, Workspace& ws) const;
-  void risks(const UnitCosts& costs, std::span<const std::uint32_t> positions, PaddedRows<const double> mass,
-             PaddedRows<double> out, Workspace& ws) const;
-  PaddedRows<const double> clean_nu(double share_of_best, Workspace& ws) const;
-  double query(const ChainScores& v, PaddedRows<const double> nu, Workspace& ws) const;
-  Entering ask_for_path(const ChainScores& v, const ChainGameLimits& limits, Workspace& ws) const;
-  void purge(Workspace& ws) const;
-  void clear_pool(Workspace& ws) const;
-  void add_to_pool(const std::int32_t* y, double gain, bool basic, Workspace& ws) const;
-  void gather(Workspace& ws) const;
-  ChainGameAnswer certify(const ChainScores& v, Workspace& ws) const;
-
-  bool refresh(Workspace& ws) const;
-  void price_rows(Workspace& ws) const;
-  double charge_of(const std::int32_t* y, const Workspace& ws) const;
-  static double tolerance(double least, const Workspace& ws);
-  Entering choose_entering(Workspace& ws) const;
-  Entering change_reference(std::size_t position, Workspace& ws) const;
-  void direct(const Entering& entering, Workspace& ws) const;
-  void weigh(Workspace& ws) const;
-  void shake(Workspace& ws) const;
-  void expected_risks(Workspace& ws) const;
-  void ease_risks(Workspace& ws) const;
-  Leaving choose_leaving(Workspace& ws) const;
-  void pivot(const Entering& entering, const Leaving& leaving, Workspace& ws) const;
-
-  MatrixGame position_game_;
-  std::size_t labels_;
-  bool zero_one_;
-  UnitCosts exact_, rounded_;  // rounded: for a second try when costs that nearly agree have spoilt the first
-};
-
-// Scratch for one thread.
-class ChainGame::Workspace {
-  friend class ChainGame;
-
-  std::int32_t* labels_of(std::size_t j) { return pool.data() + j * length; }
-  const std::int32_t* labels_of(std::size_t j) const { return pool.data() + j * length; }
-  std::size_t pool_size() const { return gain.size(); }
-
-  std::size_t length = 0;
-  const UnitCosts* costs = nullptr;  // those that the simplex method plays with; bounds come from the exact ones
-  double unit = 1;                   // range / M: what one unit of the program is worth
-  double top = 0;                    // the score that counts as zero in the program
-  double noise = 0;                  // what rounding leaves in a reduced cost
-  // The pool of sequences, and which of them are basic.
-  std::vector<std::int32_t> pool;
-  std::vector<double> gain;  // (score - top) / unit
-  std::vector<std::uint8_t> basic;
-  // Positions at which the pool holds more than one label. All others play no part but for a constant.
-  std::vector<std::uint32_t> varied;
-  std::vector<std::uint8_t> is_varied;
-  double constant = 0;  // sum over the others of the cost of the reference row
-  // The basis: inverse, sequences by row of it, rows by column of it (0 = the sum of the weights).
-  GrowingInverse inverse;
-  std::vector<std::size_t> support;
-  std::vector<ChainRow> rows;
-  std::vector<std::uint32_t> reference;
-  PaddedMatrix<double> active;  // 1 at active rows, 0 elsewhere
-  // Prices: the value of the program and nu, which may have negative entries until the restricted game is solved.
-  double value = 0;
-  AlignedVector<double> objective, price;
-  PaddedMatrix<double> nu;
-  // The weights of the basis, the right hand sides of its rows, and the value they attain.
-  AlignedVector<double> alpha, side;
-  double attained = 0;
-  // Risks L mu_m, and their rates along the direction of the step.
-  PaddedMatrix<double> risk, rate, shift;
-  // What the rows were eased by (chain_game_shake.cc), added to the risks; all zero unless shaken.
-  PaddedMatrix<double> ease;
-  bool shaken = false;
-  AlignedVector<double> image, border, column;
-  // The best upper bound, and where Viterbi is asked.
-  double upper = 0;
-  int rounds = 0;
-  bool finished = false;
-  PaddedMatrix<double> best_nu, query_nu, augmented;
-  Viterbi viterbi;
-  std::vector<std::int32_t> path;
-  // Sparse products with general costs.
-  std::vector<std::uint32_t> index, index_of_all;
-  std::vector<double> mass;
-  std::vector<std::size_t> others;
-  std::vector<ChainRow> blocking;
-  int stalls = 0;  // steps without progress in a row
-  int shakes = 0;
-  int age = 0;  // pivots since the inverse was computed afresh
-  Rng rng{1};
-  // Games of single positions.
-  std::optional<MatrixGame::Workspace> position;
-  std::vector<std::uint8_t> state;
-  // The answer, and the one that was there before a restart.
-  std::vector<double> weight, first_weight;
-  std::vector<std::int32_t> sequence, first_sequence;
-  ChainGameAnswer first_try;
-};
+using ChainGame = LabellingGame<ChainProblem>;
+using ChainRow = GameRow;
+using ChainSeeds = GameSeeds;
+using ChainGameLimits = GameLimits;
+using ChainGameAnswer = GameAnswer;
 
 }  // namespace m4n

@@ -1,4 +1,4 @@
-// What the chain game does when it stalls. Where scores hardly differ and costs have symmetries, many weights and
+// What a labelling game does when it stalls. Where scores hardly differ and costs have symmetries, many weights and
 // slacks of a basis are zero at once, steps have no length, and which of the bases of the same point comes next is a
 // matter of chance: the way out may be longer than any patience. So the rows are eased, each by a random hair e >= 0,
 //
@@ -7,22 +7,25 @@
 // chosen so that the present basis stays one, with all of its weights and slacks above zero. Its weights are then
 // W (1, e[reference] - e[row], ...) instead of the first column of the inverse W. They still are a distribution, and
 // what they attain is at most sum_m max_y e[m][y] less than what the eased rows promise.
+#pragma once
 #include <algorithm>
 #include <utility>
 
-#include "oracle/chain_game_steps.h"
+#include "oracle/labelling_game.h"
+#include "oracle/labelling_game_steps.h"
 
 namespace m4n {
-namespace {
+namespace game {
 
 // The largest hair: a weight, or a slack in units of how much its row differs from the reference. Far above what a step
 // may push below zero, far below the gaps that are asked for.
-constexpr double hair = 2e-10;
+inline constexpr double hair = 2e-10;
 
-}  // namespace
+}  // namespace game
 
 // alpha, from the inverse and the right hand sides.
-void ChainGame::weigh(Workspace& ws) const {
+template <class Problem>
+void LabellingGame<Problem>::weigh(Workspace& ws) const {
   const std::size_t size = ws.support.size();
   ws.alpha.resize(ws.inverse.stride());
   if (!ws.shaken) {
@@ -39,32 +42,33 @@ void ChainGame::weigh(Workspace& ws) const {
   ws.inverse.apply(ws.side, ws.alpha);
 }
 
-void ChainGame::shake(Workspace& ws) const {
+template <class Problem>
+void LabellingGame<Problem>::shake(Workspace& ws) const {
   ws.shaken = true;
   ++ws.shakes;
   const std::size_t size = ws.support.size();
   double total = 0;
   for (std::size_t q = 0; q < size; ++q) {
-    ws.alpha[q] = std::max(ws.alpha[q], 0.0) + hair * ws.rng.uniform(0.5, 1);
+    ws.alpha[q] = std::max(ws.alpha[q], 0.0) + game::hair * ws.rng.uniform(0.5, 1);
     total += ws.alpha[q];
   }
   for (std::size_t q = 0; q < size; ++q) ws.alpha[q] /= total;
   expected_risks(ws);
   const PaddedRows<double> ease = ws.ease.view();
-  zero(ease);
+  game::zero(ease);
   for (std::size_t m = 0; m < ws.length; ++m) {
     const double* active = ws.active.view().row(m);
     const double* risk = ws.risk.view().row(m);
-    const double* unit = ws.costs->contrast(ws.reference[m]).data();
+    const double* unit = at(m, ws).contrast(ws.reference[m]).data();
     double level = 0;
     if (ws.is_varied[m] != 0) {
       level = risk[ws.reference[m]];
-      for (std::size_t y = 0; y < labels_; ++y)
+      for (std::size_t y = 0; y < labels(m, ws); ++y)
         if (active[y] != 0) level = std::max(level, risk[y]);
     }
-    for (std::size_t y = 0; y < labels_; ++y) {
+    for (std::size_t y = 0; y < labels(m, ws); ++y) {
       if (ws.is_varied[m] != 0) ease(m, y) = active[y] != 0 ? level - risk[y] : std::max(level - risk[y], 0.0);
-      if (active[y] == 0) ease(m, y) += hair * unit[y] * ws.rng.uniform(0.5, 1);
+      if (active[y] == 0) ease(m, y) += game::hair * unit[y] * ws.rng.uniform(0.5, 1);
     }
   }
   ease_risks(ws);
@@ -72,9 +76,10 @@ void ChainGame::shake(Workspace& ws) const {
 }
 
 // The risks of the eased rows.
-void ChainGame::ease_risks(Workspace& ws) const {
+template <class Problem>
+void LabellingGame<Problem>::ease_risks(Workspace& ws) const {
   for (const std::size_t m : ws.varied)
-    for (std::size_t y = 0; y < labels_; ++y) ws.risk.view()(m, y) += ws.ease.view()(m, y);
+    for (std::size_t y = 0; y < labels(m, ws); ++y) ws.risk.view()(m, y) += ws.ease.view()(m, y);
 }
 
 }  // namespace m4n

@@ -1,43 +1,49 @@
-// The simplex steps of the chain game. Notation of chain_game.h; B is the matrix of the basis: its first row is all
-// ones, row p says that the risk of row p equals the risk of the reference of its position,
+// The simplex steps of a labelling game. Notation of labelling_game.h; B is the matrix of the basis: its first row is
+// all ones, row p says that the risk of row p equals the risk of the reference of its position,
 //     B[p][q] = L[y_p][label of q at m_p] - L[reference of m_p][label of q at m_p].
+#pragma once
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "oracle/chain_game_steps.h"
+#include "oracle/labelling_game.h"
+#include "oracle/labelling_game_steps.h"
 
 namespace m4n {
-namespace {
+namespace game {
 
 // How far below zero a weight or a slack may be pushed so that the step can choose the steadiest pivot.
-constexpr double slip = 1e-11;
+inline constexpr double slip = 1e-11;
 // Slower than this does not count as falling.
-constexpr double least_pivot = 1e-9;
+inline constexpr double least_pivot = 1e-9;
 // A basis whose weights or slacks are further below zero is not worth going on with.
-constexpr double largest_error = 1e-8;
+inline constexpr double largest_error = 1e-8;
 // Weights of nu below minus this are worth a step.
-constexpr double least_violation = 1e-10;
+inline constexpr double least_violation = 1e-10;
 
-}  // namespace
+}  // namespace game
 
-double ChainGame::entry(const ChainRow& row, const std::int32_t* y, const Workspace& ws) const {
+template <class Problem>
+double LabellingGame<Problem>::entry(const GameRow& row, const std::int32_t* y, const Workspace& ws) const {
   const auto label = static_cast<std::size_t>(y[row.position]);
-  return (*ws.costs)(row.label, label) - (*ws.costs)(ws.reference[row.position], label);
+  const UnitCosts& costs = at(row.position, ws);
+  return costs(row.label, label) - costs(ws.reference[row.position], label);
 }
 
-// out[m] = L mass[m] for the positions given, less the sum of the masses when the loss is zero-one.
-void ChainGame::risks(const UnitCosts& costs, std::span<const std::uint32_t> positions, PaddedRows<const double> mass,
-                      PaddedRows<double> out, Workspace& ws) const {
+// out[m] = L_m mass[m] for the positions given, less the sum of the masses where the loss is zero-one.
+template <class Problem>
+void LabellingGame<Problem>::risks(const UnitCosts* kinds, std::span<const std::uint32_t> positions,
+                                   PaddedRows<const double> mass, PaddedRows<double> out, Workspace& ws) const {
   for (const std::size_t m : positions) {
     const double* from = mass.row(m);
-    if (zero_one_) {
+    const UnitCosts& costs = kinds[kind(m, ws)];
+    if (costs.zero_one()) {
       for (std::size_t y = 0; y < mass.stride(); ++y) out.row(m)[y] = -from[y];
       continue;
     }
     ws.index.clear();
     ws.mass.clear();
-    for (std::size_t t = 0; t < labels_; ++t) {
+    for (std::size_t t = 0; t < costs.labels(); ++t) {
       if (from[t] == 0) continue;
       ws.index.push_back(static_cast<std::uint32_t>(t));
       ws.mass.push_back(from[t]);
@@ -47,18 +53,20 @@ void ChainGame::risks(const UnitCosts& costs, std::span<const std::uint32_t> pos
 }
 
 // The risks of alpha at the positions that play a part.
-void ChainGame::expected_risks(Workspace& ws) const {
+template <class Problem>
+void LabellingGame<Problem>::expected_risks(Workspace& ws) const {
   const PaddedRows<double> mass = ws.shift.view();
   for (const std::size_t m : ws.varied) std::fill_n(mass.row(m), mass.stride(), 0.0);
   for (std::size_t q = 0; q < ws.support.size(); ++q) {
     const std::int32_t* y = ws.labels_of(ws.support[q]);
     for (const std::size_t m : ws.varied) mass(m, static_cast<std::size_t>(y[m])) += ws.alpha[q];
   }
-  risks(*ws.costs, ws.varied, mass, ws.risk.view(), ws);
+  risks(ws.costs, ws.varied, mass, ws.risk.view(), ws);
 }
 
 // Inverse, weights and risks from scratch; false if the basis is singular or infeasible.
-bool ChainGame::refresh(Workspace& ws) const {
+template <class Problem>
+bool LabellingGame<Problem>::refresh(Workspace& ws) const {
   const auto element = [&](std::size_t p, std::size_t q) {
     return p == 0 ? 1.0 : entry(ws.rows[p], ws.labels_of(ws.support[q]), ws);
   };
@@ -66,19 +74,20 @@ bool ChainGame::refresh(Workspace& ws) const {
   if (!ws.inverse.invert(ws.support.size(), element)) return false;
   weigh(ws);
   for (std::size_t q = 0; q < ws.support.size(); ++q)
-    if (!(ws.alpha[q] > -largest_error)) return false;
+    if (!(ws.alpha[q] > -game::largest_error)) return false;
   expected_risks(ws);
   if (ws.shaken) ease_risks(ws);
   const PaddedRows<const double> risk = std::as_const(ws.risk).view();
   for (const std::size_t m : ws.varied) {
-    const double level = risk(m, ws.reference[m]) - largest_error;
-    if (*std::min_element(risk.row(m), risk.row(m) + labels_) < level) return false;
+    const double level = risk(m, ws.reference[m]) - game::largest_error;
+    if (*std::min_element(risk.row(m), risk.row(m) + labels(m, ws)) < level) return false;
   }
   return true;
 }
 
 // The weights, the multipliers of the rows: nu, and the value of the program.
-void ChainGame::price_rows(Workspace& ws) const {
+template <class Problem>
+void LabellingGame<Problem>::price_rows(Workspace& ws) const {
   const std::size_t size = ws.support.size();
   ws.inverse.reserve(size + 1);
   for (AlignedVector<double>* vector : {&ws.objective, &ws.price, &ws.image, &ws.border, &ws.column})
@@ -86,7 +95,7 @@ void ChainGame::price_rows(Workspace& ws) const {
   for (std::size_t q = 0; q < size; ++q) {
     const std::int32_t* y = ws.labels_of(ws.support[q]);
     double sum = ws.gain[ws.support[q]] + ws.constant;
-    for (const std::size_t m : ws.varied) sum += (*ws.costs)(ws.reference[m], static_cast<std::size_t>(y[m]));
+    for (const std::size_t m : ws.varied) sum += at(m, ws)(ws.reference[m], static_cast<std::size_t>(y[m]));
     ws.objective[q] = sum;
   }
   ws.inverse.apply_transposed(ws.objective, ws.price);
@@ -110,34 +119,37 @@ void ChainGame::price_rows(Workspace& ws) const {
   }
 }
 
-double ChainGame::charge_of(const std::int32_t* y, const Workspace& ws) const {
+template <class Problem>
+double LabellingGame<Problem>::charge_of(const std::int32_t* y, const Workspace& ws) const {
   const PaddedRows<const double> nu = ws.nu.view();
   double sum = ws.constant;
   if (zero_one_) {
     for (const std::size_t m : ws.varied) sum += 1 - nu(m, static_cast<std::size_t>(y[m]));
   } else {
-    for (const std::size_t m : ws.varied) sum += (*ws.costs)(ws.reference[m], static_cast<std::size_t>(y[m]));
+    for (const std::size_t m : ws.varied) sum += at(m, ws)(ws.reference[m], static_cast<std::size_t>(y[m]));
     for (std::size_t p = 1; p < ws.rows.size(); ++p) sum -= ws.price[p] * entry(ws.rows[p], y, ws);
   }
   return sum;
 }
 
 // What a violation must exceed: `least`, and ten times that for every long stretch of steps without progress.
-double ChainGame::tolerance(double least, const Workspace& ws) {
-  if (ws.stalls < long_patience) return least;
-  return least * std::pow(10.0, std::min(ws.stalls / long_patience, 3));
+template <class Problem>
+double LabellingGame<Problem>::tolerance(double least, const Workspace& ws) {
+  if (ws.stalls < game::long_patience) return least;
+  return least * std::pow(10.0, std::min(ws.stalls / game::long_patience, 3));
 }
 
-ChainGame::Entering ChainGame::choose_entering(Workspace& ws) const {
+template <class Problem>
+typename LabellingGame<Problem>::Entering LabellingGame<Problem>::choose_entering(Workspace& ws) const {
   Entering best;
   double rank = 0;
   const auto offer = [&](Kind kind, std::size_t index, double violation) {
-    const double own = ws.stalls > patience ? violation * ws.rng.uniform() : violation;
+    const double own = ws.stalls > game::patience ? violation * ws.rng.uniform() : violation;
     if (own <= rank) return;
     rank = own;
     best = {kind, index};
   };
-  const double least_price = tolerance(least_violation, ws), least_reduced = tolerance(ws.noise, ws);
+  const double least_price = tolerance(game::least_violation, ws), least_reduced = tolerance(ws.noise, ws);
   for (std::size_t p = 1; p < ws.rows.size(); ++p)
     if (ws.price[p] > least_price) offer(Kind::row, p, ws.price[p]);
   for (const std::size_t m : ws.varied) {
@@ -155,7 +167,9 @@ ChainGame::Entering ChainGame::choose_entering(Workspace& ws) const {
 }
 
 // Makes another active row of the position its reference; the old one takes its place in the basis, and is what enters.
-ChainGame::Entering ChainGame::change_reference(std::size_t position, Workspace& ws) const {
+template <class Problem>
+typename LabellingGame<Problem>::Entering LabellingGame<Problem>::change_reference(std::size_t position,
+                                                                                   Workspace& ws) const {
   std::size_t heir = 0;
   ws.others.clear();
   for (std::size_t p = 1; p < ws.rows.size(); ++p) {
@@ -170,7 +184,8 @@ ChainGame::Entering ChainGame::change_reference(std::size_t position, Workspace&
 }
 
 // image = how fast the basic weights fall along the step; rate = how fast the risks rise.
-void ChainGame::direct(const Entering& entering, Workspace& ws) const {
+template <class Problem>
+void LabellingGame<Problem>::direct(const Entering& entering, Workspace& ws) const {
   const std::size_t size = ws.support.size();
   const PaddedRows<double> mass = ws.shift.view();
   for (const std::size_t m : ws.varied) std::fill_n(mass.row(m), mass.stride(), 0.0);
@@ -189,25 +204,27 @@ void ChainGame::direct(const Entering& entering, Workspace& ws) const {
     if (ws.image[q] == 0) continue;
     for (const std::size_t m : ws.varied) mass(m, static_cast<std::size_t>(y[m])) -= ws.image[q];
   }
-  risks(*ws.costs, ws.varied, mass, ws.rate.view(), ws);
+  risks(ws.costs, ws.varied, mass, ws.rate.view(), ws);
 }
 
-// The ratio test, in two passes: how long a step is allowed if everything may slip a little below zero, then the
+// The ratio test, in two passes: how long a step is allowed if everything may game::slip a little below zero, then the
 // steadiest of what blocks within that length. Rows are measured by how much they differ from the reference at all.
-ChainGame::Leaving ChainGame::choose_leaving(Workspace& ws) const {
+template <class Problem>
+typename LabellingGame<Problem>::Leaving LabellingGame<Problem>::choose_leaving(Workspace& ws) const {
   double longest = std::numeric_limits<double>::infinity();
   for (std::size_t q = 0; q < ws.support.size(); ++q)
-    if (ws.image[q] > least_pivot) longest = std::min(longest, (std::max(ws.alpha[q], 0.0) + slip) / ws.image[q]);
+    if (ws.image[q] > game::least_pivot)
+      longest = std::min(longest, (std::max(ws.alpha[q], 0.0) + game::slip) / ws.image[q]);
   const PaddedRows<const double> risk = ws.risk.view(), rate = ws.rate.view(), active = ws.active.view();
   ws.blocking.clear();
   for (const std::size_t m : ws.varied) {
     const std::uint32_t reference = ws.reference[m];
     const double level = risk(m, reference), rise = rate(m, reference);
-    const double* unit = ws.costs->contrast(reference).data();
-    for (std::size_t y = 0; y < labels_; ++y) {
+    const double* unit = at(m, ws).contrast(reference).data();
+    for (std::size_t y = 0; y < labels(m, ws); ++y) {
       const double slack = std::max(risk(m, y) - level, 0.0), falling = rise - rate(m, y);
-      if (falling <= least_pivot * unit[y] || slack > longest * falling || active(m, y) != 0) continue;
-      longest = std::min(longest, (slack + slip * unit[y]) / falling);
+      if (falling <= game::least_pivot * unit[y] || slack > longest * falling || active(m, y) != 0) continue;
+      longest = std::min(longest, (slack + game::slip * unit[y]) / falling);
       ws.blocking.push_back({static_cast<std::uint32_t>(m), static_cast<std::uint32_t>(y)});
     }
   }
@@ -215,16 +232,16 @@ ChainGame::Leaving ChainGame::choose_leaving(Workspace& ws) const {
   double steadiest = 0;
   for (std::size_t q = 0; q < ws.support.size(); ++q) {
     const double pivot = ws.image[q];
-    if (pivot <= least_pivot || pivot <= steadiest) continue;
+    if (pivot <= game::least_pivot || pivot <= steadiest) continue;
     const double step = std::max(ws.alpha[q], 0.0) / pivot;
     if (step > longest) continue;
     best = {Kind::sequence, q, {}, step, pivot};
     steadiest = pivot;
   }
-  for (const ChainRow& row : ws.blocking) {
+  for (const GameRow& row : ws.blocking) {
     const std::uint32_t reference = ws.reference[row.position];
     const double falling = rate(row.position, reference) - rate(row.position, row.label);
-    const double relative = falling / ws.costs->contrast(reference)[row.label];
+    const double relative = falling / at(row.position, ws).contrast(reference)[row.label];
     if (relative <= steadiest) continue;
     const double step = std::max(risk(row.position, row.label) - risk(row.position, reference), 0.0) / falling;
     if (step > longest) continue;
@@ -234,7 +251,8 @@ ChainGame::Leaving ChainGame::choose_leaving(Workspace& ws) const {
   return best;
 }
 
-void ChainGame::pivot(const Entering& entering, const Leaving& leaving, Workspace& ws) const {
+template <class Problem>
+void LabellingGame<Problem>::pivot(const Entering& entering, const Leaving& leaving, Workspace& ws) const {
   ++ws.age;
   const PaddedRows<double> risk = ws.risk.view(), rate = ws.rate.view();
   for (const std::size_t m : ws.varied)

@@ -1,10 +1,10 @@
-// What the two halves of the chain game share.
+// What the parts of a labelling game share.
 #pragma once
 #include <algorithm>
 
-#include "oracle/chain_game.h"
+#include "core/padded_rows.h"
 
-namespace m4n {
+namespace m4n::game {
 
 // The inverse is computed afresh after so many pivots.
 inline constexpr int refresh_interval = 100, careful_interval = 1;
@@ -18,21 +18,4 @@ inline constexpr int patience = 30, long_patience = 500, most_shakes = 30;
 
 inline void zero(PaddedRows<double> rows) { std::fill_n(rows.data(), rows.rows() * rows.stride(), 0.0); }
 
-// What would improve the restricted program: a sequence of the pool, an active row whose weight in nu is negative
-// (index = its place in the basis) or the reference row of a position (index = the position).
-struct ChainGame::Entering {
-  Kind kind = Kind::none;
-  std::size_t index = 0;
-};
-
-// What blocks the step: a sequence whose weight falls to zero (index = its place in the basis) or a row that becomes
-// active.
-struct ChainGame::Leaving {
-  Kind kind = Kind::none;
-  std::size_t index = 0;
-  ChainRow row{};
-  double step = 0;   // length of the step
-  double pivot = 0;  // how fast it falls
-};
-
-}  // namespace m4n
+}  // namespace m4n::game

@@ -1,0 +1,81 @@
+// Once a workspace has seen a shape, the same work on it allocates nothing.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "oracle/graph_game.h"
+#include "oracle/graph_margin.h"
+#include "space/graph_decode.h"
+#include "space/graph_marginals.h"
+#include "support/random_graph.h"
+
+namespace {
+
+std::size_t allocations = 0;
+
+void* counted(std::size_t size, std::size_t alignment) {
+  ++allocations;
+  void* memory = std::aligned_alloc(alignment, (size + alignment) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size, alignof(std::max_align_t)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  return counted(size, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace m4n {
+namespace {
+
+// Allocations of the second of two calls.
+template <class Body>
+std::size_t allocated_again(Body&& body) {
+  body();
+  const std::size_t before = allocations;
+  body();
+  return allocations - before;
+}
+
+TEST(GraphAllocation, SecondCallsAllocateNothing) {
+  std::mt19937_64 random(1);
+  JunctionTreeCache cache;
+  for (const double scale : {0.0, 0.05, 1.0, 1000.0}) {
+    const test::Graph graph(
+        {std::vector<std::uint32_t>(15, 4), test::random_edges(test::ShapeKind::k_tree, 15, random)}, scale,
+        test::ScoreStyle::normal, random);
+    const std::vector<std::uint32_t> kind(15, 0);
+    const std::vector<std::int32_t> truth(15, 2);
+    const GraphGameScores v{graph.scores(), kind};
+    std::vector<std::int32_t> y(15);
+    EXPECT_EQ(allocated_again([&] { cache.find(graph.shape()); }), 0);
+    GraphDecoder decoder;
+    EXPECT_EQ(allocated_again([&] { decoder.solve(v, y); }), 0);
+    GraphSumProduct sum_product;
+    EXPECT_EQ(allocated_again([&] { sum_product.solve(v); }), 0);
+    EXPECT_EQ(sum_product.used_logarithms(), scale == 1000);
+    const std::vector<CostMatrix> costs{CostMatrix::named("absolute", 4)};
+    GraphMargin margin;
+    EXPECT_EQ(allocated_again([&] { margin.solve(v, costs, truth, y); }), 0);
+    const GraphGame game(costs);
+    GraphGame::Workspace workspace;
+    GameSeeds seeds;
+    EXPECT_EQ(allocated_again([&] {
+                seeds.clear();
+                game.solve(v, {}, seeds, workspace);  // cold
+                game.solve(v, {}, seeds, workspace);  // warm
+              }),
+              0);
+  }
+}
+
+}  // namespace
+}  // namespace m4n
