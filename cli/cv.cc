@@ -27,12 +27,13 @@ namespace {
 
 const RealRange lambda_range{smallest_lambda, largest_lambda, true, true, "positive numbers from 1e-30 to 1e30"};
 const RealRange gamma_range{0, 1e300, false, true, "positive numbers"};
+constexpr std::size_t first_on_sequences = 9;  // of the default lambdas, 2^0 to 2^-8
 
 struct CvArguments {
   CvOptions options;
   Context context;
   std::string data, out, model, surrogates;
-  bool surrogate_given = false, random_splits_given = false, gamma_given = false;
+  bool surrogate_given = false, random_splits_given = false, gamma_given = false, lambdas_given = false;
   bool json = false, quiet = false;
 };
 
@@ -196,6 +197,7 @@ int run(const CvArguments& arguments) {
   CvOptions options = arguments.options;
   auto [data, raw, folds] = read_training(arguments.data, options.train, arguments.quiet);
   if (!folds.empty()) options.plan.fold_of = fold_numbers(folds);
+  if (options.train.task == Task::sequence && !arguments.lambdas_given) options.first_lambdas = first_on_sequences;
   // Now rather than after all splits are done.
   if (!arguments.model.empty()) require_memory_for_pairs(options.train.features, data.examples());
   options.candidates = candidates_of(arguments, data);
@@ -239,7 +241,8 @@ Action declare(CLI::App& app) {
                   [arguments](const std::string& text) {
                     arguments->surrogates = parse_nonempty("surrogates", text, "a list as m4n,m3n,crf, or auto");
                   });
-  add_text_option(app, "lambdas", "LIST", "2^0:2^-16", "numbers and ranges of powers to choose from, as 0.1,2^-4:2^-10",
+  add_text_option(app, "lambdas", "LIST", "2^0:2^-16", "numbers and ranges of powers to choose from, as 0.1,2^-4:2^-10; sequences try their default from 2^-8 on only "
+                  "while the best one is among the last two",
                   [&options](const std::string& text) { set_lambdas(options, text); });
   add_text_option(app, "extend", "yes|no", "yes",
                   "go on beyond the grid, up to four times two steps, while the best "
@@ -268,6 +271,7 @@ Action declare(CLI::App& app) {
     arguments->surrogate_given = app.count("--surrogate") > 0;
     arguments->random_splits_given = app.count("--splits") + app.count("--ratio") > 0;
     arguments->gamma_given = app.count("--gamma") > 0;
+    arguments->lambdas_given = app.count("--lambdas") > 0;
     return run(*arguments);
   };
 }

@@ -84,7 +84,7 @@ class CrossValidation {
   CvResult run() {
     note_absent_classes();
     std::vector<Batch> batches;
-    for (std::size_t f = 0; f < families_.size(); ++f) batches.push_back({f, options_.lambdas});
+    for (std::size_t f = 0; f < families_.size(); ++f) batches.push_back({f, families_[f].grid.tried()});
     while (!batches.empty() && !stopped()) {
       compute(batches);
       batches = stopped() ? std::vector<Batch>{} : extensions();
@@ -108,7 +108,7 @@ class CrossValidation {
     };
     auto family = std::find_if(families_.begin(), families_.end(), same);
     if (family == families_.end()) {
-      family = families_.insert(families_.end(), Family{o, {}, {}, LambdaGrid(options_.lambdas)});
+      family = families_.insert(families_.end(), Family{o, {}, {}, LambdaGrid(options_.lambdas, options_.first_lambdas)});
     }
     family->candidates.push_back(index);
     family->decoders.push_back(candidate.decode);

@@ -25,8 +25,30 @@ std::vector<double> beyond(const std::vector<double>& grid, bool below) {
 
 }  // namespace
 
+LambdaGrid::LambdaGrid(std::vector<double> lambdas, std::size_t first) : lambdas_(std::move(lambdas)) {
+  if (first == 0 || first >= lambdas_.size()) return;
+  const auto split = lambdas_.begin() + static_cast<std::ptrdiff_t>(first);
+  waiting_.assign(split, lambdas_.end());
+  lambdas_.erase(split, lambdas_.end());
+}
+
+// The next lambdas of the grid, while the best one is among the last two.
+std::vector<double> LambdaGrid::walk_on(const CvPoint& best, bool reached) {
+  const std::size_t n = lambdas_.size();
+  if (!reached || best.lambda > lambdas_[n < 2 ? 0 : n - 2]) return {};
+  const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(extension_steps, waiting_.size()));
+  std::vector<double> out(waiting_.begin(), end);
+  waiting_.erase(waiting_.begin(), end);
+  lambdas_.insert(lambdas_.end(), out.begin(), out.end());
+  return out;
+}
+
 std::vector<double> LambdaGrid::extend(const CvPoint& best, bool reached, bool allowed) {
   stuck_ = nullptr;
+  if (!waiting_.empty()) {
+    std::vector<double> out = walk_on(best, reached);
+    if (!out.empty() || best.lambda != lambdas_.front()) return out;
+  }
   const bool lower = best.lambda == lambdas_.back(), upper = best.lambda == lambdas_.front();
   if (lambdas_.size() < 2 || (!lower && !upper)) return {};
   if (first_edge_ == 0) first_edge_ = best.lambda;
