@@ -127,8 +127,7 @@ void check(const CvArguments& arguments) {
     throw UsageError("--folds sets the parts; --splits and --ratio are for random splits. Leave out one or the other");
   if (o.features == FeatureKind::linear && arguments.gamma_given)
     throw UsageError("--gamma belongs to a kernel, and linear features have none. Add --features rbf, or leave it out");
-  require_option_files(o);
-  const std::vector<std::string> inputs{arguments.data, o.loss, o.class_weight};
+  const std::vector<std::string> inputs = readable_inputs(arguments.data, o);
   if (!arguments.model.empty()) {
     require_distinct(arguments.model, "--model", inputs);
     require_writable(arguments.model, "--model");
