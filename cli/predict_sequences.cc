@@ -198,7 +198,7 @@ void in_batches(LineReader& lines, const SequencePrediction& asked, LineEcho& ec
     std::size_t count = 0;
     while (count < batch_size && (more = read(count))) {
       ++count;
-      if (lines.waits()) break;
+      if (lines.block_waits()) break;
     }
     parallel_chunks(count, chunk, asked.context.threads,
                     [&](std::size_t, std::size_t first, std::size_t last, unsigned) {

@@ -170,9 +170,14 @@ def test_answers_arrive_before_the_input_ends(m4n, home):
                 assert select.select([process.stdout], [], [], 20)[0], f"no answer to {words!r}, only {answer!r}"
                 answer += os.read(process.stdout.fileno(), 1000)
             assert re.sub(rb" [DNV]\n", b"\n", answer) == words.encode()
+        # A sentence that is there in full does not wait for the next one, of which there is only a part.
+        os.write(process.stdin.fileno(), b"no\n \n\nboat\nse")
+        assert select.select([process.stdout], [], [], 20)[0]
+        assert re.fullmatch(rb"no [DNV]\n\n", os.read(process.stdout.fileno(), 1000))
+        os.write(process.stdin.fileno(), b"es\n")
     finally:
         process.stdin.close()
-    assert process.stdout.read() == b"" and process.wait(timeout=20) == DONE
+    assert re.fullmatch(rb"\nboat [DNV]\nsees [DNV]\n", process.stdout.read()) and process.wait(timeout=20) == DONE
 
 
 @pytest.mark.parametrize("options", [[], ["--k-best", "2"]], ids=["plain", "k-best"])
