@@ -174,6 +174,16 @@ def test_cv_of_text_is_resumed(m4n, home, tmp_path):
         assert "other settings" in m4n(*start, *change, expect=FAILED).stderr
 
 
+def test_cv_chooses_among_what_sequences_have(m4n, home, tmp_path):
+    command = ["cv", home / "tagged.txt", "--template", home / "words.tpl", "--splits", 2, "--lambdas", "0.1", "--surrogates", "auto"]
+    found = [(r["surrogate"], r["smoothing"], r["decode"]) for r in m4n.json(*command)["results"]]
+    assert found == [("m4n", 0, "viterbi"), ("m3n", 0, "viterbi"), ("crf", 0, "expected")]
+    cost = tmp_path / "cost.csv"
+    cost.write_text(",D,N,V\nD,0,1,1\nN,1,0,5\nV,1,1,0\n")
+    found = [(r["surrogate"], r["decode"]) for r in m4n.json(*command, "--loss", cost)["results"]]
+    assert found == [("m4n", "viterbi"), ("m4n", "adversary"), ("m3n", "viterbi"), ("crf", "expected")]
+
+
 @pytest.mark.parametrize("options, code, words", [
     (["--folds", "fold"], WRONG_USAGE, "ocr"),
     (["--surrogates", "m4n,qs"], WRONG_USAGE, "qs"),
