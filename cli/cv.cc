@@ -74,14 +74,16 @@ void set_folds(CvOptions& options, const std::string& text) {
     options.train.read.fold = parse_nonempty("folds", text, "a number of folds, or the name of a column");
 }
 
-std::vector<Candidate> candidates_of(const CvArguments& arguments, const Dataset& data) {
-  const TrainOptions& o = arguments.options.train;
+// `o`: the options with the task, which may have been guessed.
+std::vector<Candidate> candidates_of(const CvArguments& arguments, const TrainOptions& o, const Dataset& data) {
   if (arguments.surrogates.empty()) return {{o.surrogate, o.smoothing, o.decode}};
   const double smoothing = o.smoothing > 0 ? o.smoothing : usual_smoothing;
   if (arguments.surrogates == "auto") {
     if (o.decode != Decoder::automatic)
       throw UsageError("--surrogates auto chooses the decoder too. Leave out --decode, or list the surrogates");
-    return automatic_candidates(chosen_cost(o, data.class_names).symmetric(), smoothing);
+    std::vector<Candidate> all = automatic_candidates(chosen_cost(o, data.class_names).symmetric(), smoothing);
+    if (o.task == Task::sequence) std::erase_if(all, [](const Candidate& c) { return c.smoothing > 0; });
+    return all;
   }
   const std::vector<std::string> valid{"m4n", "smoothed", "m3n", "crf", "qs"};
   std::vector<Candidate> out;
@@ -128,8 +130,7 @@ void check(const CvArguments& arguments) {
     throw UsageError("--folds sets the parts; --splits and --ratio are for random splits. Leave out one or the other");
   if (o.features == FeatureKind::linear && arguments.gamma_given)
     throw UsageError("--gamma belongs to a kernel, and linear features have none. Add --features rbf, or leave it out");
-  require_option_files(o);
-  const std::vector<std::string> inputs{arguments.data, o.loss, o.class_weight};
+  const std::vector<std::string> inputs = readable_inputs(arguments.data, o);
   if (!arguments.model.empty()) {
     require_distinct(arguments.model, "--model", inputs);
     require_writable(arguments.model, "--model");
@@ -200,7 +201,7 @@ int run(const CvArguments& arguments) {
   if (options.train.task == Task::sequence && !arguments.lambdas_given) options.first_lambdas = first_on_sequences;
   // Now rather than after all splits are done.
   if (!arguments.model.empty()) require_memory_for_pairs(options.train.features, data.examples());
-  options.candidates = candidates_of(arguments, data);
+  options.candidates = candidates_of(arguments, options.train, data);
   options.candidates = resolved_candidates(options, data.class_names);
 
   std::optional<CvStore> store;
@@ -237,7 +238,7 @@ Action declare(CLI::App& app) {
                arguments->data);
   add_text_option(app, "surrogates", "LIST|auto", "the --surrogate",
                   "compare several of m4n, smoothed (m4n with --smoothing, 4 unless given), m3n, crf, qs; auto: m4n "
-                  "(for asymmetric costs with both decoders), smoothed, m3n, crf",
+                  "(for asymmetric costs with both decoders), smoothed (not for sequences), m3n, crf",
                   [arguments](const std::string& text) {
                     arguments->surrogates = parse_nonempty("surrogates", text, "a list as m4n,m3n,crf, or auto");
                   });

@@ -11,6 +11,7 @@
 #include "m4n/read.h"
 #include "messages.h"
 #include "transform/read_sequences.h"
+#include "transform/text_template.h"
 
 namespace m4n::cli {
 namespace {
@@ -38,9 +39,18 @@ TrainingData read_sequences(LineReader& lines, const TrainOptions& options, bool
 
 }  // namespace
 
-void require_option_files(const TrainOptions& options) {
-  if (names_a_file(options.loss)) require_readable(options.loss, "--loss");
-  if (names_a_file(options.class_weight)) require_readable(options.class_weight, "--class-weight");
+std::vector<std::string> readable_inputs(const std::string& data, const TrainOptions& options) {
+  std::vector<std::string> out{data};
+  const auto add = [&](bool is_file, const std::string& path, const char* option) {
+    if (!is_file) return;
+    require_readable(path, option);
+    out.push_back(path);
+  };
+  add(names_a_file(options.loss), options.loss, "--loss");
+  add(names_a_file(options.class_weight), options.class_weight, "--class-weight");
+  const std::string& text = options.text_template;
+  add(!text.empty() && builtin_template(text).empty(), text, "--template");
+  return out;
 }
 
 TrainingData read_training(const std::string& path, TrainOptions& options, bool quiet) {

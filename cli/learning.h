@@ -8,8 +8,9 @@
 
 namespace m4n::cli {
 
-// Throws Error unless the files that options name can be read.
-void require_option_files(const TrainOptions& options);
+// The data and the files that options name (costs, class weights, a template): what is read must not be written to.
+// Throws Error unless those of the options can be read.
+std::vector<std::string> readable_inputs(const std::string& data, const TrainOptions& options);
 
 struct TrainingData {
   Dataset data;

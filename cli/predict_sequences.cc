@@ -88,7 +88,10 @@ class Writer {
       : model_(model), asked_(asked), csv_(model.input->format == Format::ocr), names_(model.classes) {
     if (csv_)
       for (std::string& name : names_) name = csv_cell(name);
-    if (asked.json) json_ = {{"n", 0}, {"tokens", 0}, {"classes", model.classes}};
+    if (!asked.json) return;
+    json_ = {{"n", 0}, {"tokens", 0}, {"classes", model.classes}};
+    json_[asked.k_best > 0 ? "k_best" : "label"] = nlohmann::ordered_json::array();
+    if (asked.marginals) json_["marginals"] = nlohmann::ordered_json::array();
   }
 
   // A line a token; `begin(m)` writes what stands before the label of token m, with its separator.
@@ -195,7 +198,7 @@ void in_batches(LineReader& lines, const SequencePrediction& asked, LineEcho& ec
     std::size_t count = 0;
     while (count < batch_size && (more = read(count))) {
       ++count;
-      if (lines.waits()) break;
+      if (lines.block_waits()) break;
     }
     parallel_chunks(count, chunk, asked.context.threads,
                     [&](std::size_t, std::size_t first, std::size_t last, unsigned) {

@@ -30,8 +30,7 @@ struct TrainArguments {
 void check(const TrainArguments& arguments) {
   const TrainOptions& options = arguments.options;
   validate(options);
-  require_option_files(options);
-  const std::vector<std::string> inputs{arguments.data, options.loss, options.class_weight};
+  const std::vector<std::string> inputs = readable_inputs(arguments.data, options);
   if (!arguments.model.empty()) {
     require_distinct(arguments.model, "--model", inputs);
     require_writable(arguments.model, "--model");

@@ -44,8 +44,9 @@ void validate_surrogate(const TrainOptions& o) {
                     surrogate));
   if (o.decode == Decoder::expected && m4n && o.smoothing <= 0)
     throw UsageError(
-        "--decode expected needs a distribution over the classes, and the marginals of the plain max-min game "
-        "are not unique. Use --decode adversary, or --smoothing 1 to make them unique");
+        fmt::format("--decode expected needs a distribution over the classes, and the marginals of the plain max-min "
+                    "game are not unique. Use --decode adversary, or {}",
+                    o.task == Task::sequence ? "--surrogate crf" : "--smoothing 1 to make them unique"));
   if (o.decode == Decoder::expected && o.surrogate == SurrogateKind::m3n)
     throw UsageError(
         "--decode expected needs a distribution over the classes, and m3n has none. Use --decode argmax, or "

@@ -147,8 +147,19 @@ std::string_view LineReader::peek() {
   return {buffer_.data() + begin_, end_ - begin_};
 }
 
-bool LineReader::waits() const {
-  return !input_ended_ && std::memchr(buffer_.data() + begin_, '\n', end_ - begin_) == nullptr;
+bool LineReader::block_waits() const {
+  if (input_ended_) return false;
+  std::string_view text(buffer_.data() + begin_, end_ - begin_);
+  for (bool words = false;;) {
+    const std::size_t newline = text.find('\n');
+    if (newline == std::string_view::npos) return true;
+    std::string_view line = text.substr(0, newline);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const bool blank = trim(line).empty();
+    if (blank && words) return false;
+    words = words || !blank;
+    text.remove_prefix(newline + 1);
+  }
 }
 
 double LineReader::fraction_read() const {

@@ -37,8 +37,8 @@ class LineReader {
   std::size_t line_number() const { return line_number_; }  // of the last line given, from 1
   // A good piece of the text to come (its last line may be cut), which is read into the buffer where it is not there.
   std::string_view peek();
-  // Whether next() has to wait for the input.
-  bool waits() const;
+  // Whether the next block of lines, up to a blank one behind it, has yet to arrive in full.
+  bool block_waits() const;
   const std::string& file() const { return input_.name(); }
   // The share of the file behind the last line given, in (0, 1]; 0 where it is not known.
   double fraction_read() const;

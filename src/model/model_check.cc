@@ -102,6 +102,8 @@ class Checker {
     if (loss != "matrix")
       require(model_.cost == CostMatrix::named(loss == equal ? "zero-one" : loss, k).values(),
               fmt::format("the loss is called {} but its costs are others", loss));
+    CostMatrix::from_values(model_.cost, k, loss, model_.classes,
+                            name_ + ": its costs");  // refuses sizes it cannot use
   }
 
   void check_bins() const {
@@ -148,6 +150,10 @@ class Checker {
     const std::size_t k = model_.k();
     const ChainWeights& w = model_.chain;
     require(model_.weights.empty() && model_.map.kind == FeatureKind::linear, "it has weights that are no chain's");
+    // A file of a chain has no place for these: what was learnt with them is folded into the weights.
+    require(model_.standardizer.mean.empty() && model_.standardizer.inverse_scale.empty() && model_.bins.cuts.empty() &&
+                model_.target_column.empty() && model_.weights_column.empty() && model_.id_column.empty(),
+            "it has a standardisation, cut points or columns of a table, which sequences have not");
     std::visit(
         [&](const auto& features) {
           require_length("features", features.size(), product_or_largest(model_.d, k));
@@ -183,6 +189,8 @@ class Checker {
     require(letters || text || input.format == Format::crfsuite,
             fmt::format("the format {} has no sequences", to_string(input.format)));
     require(letters || !input.grid, "it has a grid of pixels, but is not about letters");
+    require(!letters || input.dictionary.columns() == 0, "it has a dictionary of attributes, but is about letters");
+    require(!input.grid || input.grid->pixels() > 0, "its grid of pixels is empty");
     require(model_.sparse == (!letters || input.grid.has_value()),
             "whether its features are sparse is not as its format");
     const std::size_t columns = letters ? (input.grid ? input.grid->columns() : model_.d) : input.dictionary.columns();

@@ -156,7 +156,7 @@ void read_input(ModelFileReader& file, const std::string& name, Model& model) {
   if (!texts[1].empty()) input.dictionary = AttributeDictionary::from_bytes(texts[1], name);
   const auto height = static_cast<std::size_t>(file.natural("grid_height", 0, PixelGrid::largest_side));
   const auto width = static_cast<std::size_t>(file.natural("grid_width", 0, PixelGrid::largest_side));
-  if (height > 0 && width > 0) input.grid = PixelGrid{height, width};
+  if (height > 0 || width > 0) input.grid = PixelGrid{height, width};
   model.input = std::make_shared<const SequenceInput>(std::move(input));
 }
 

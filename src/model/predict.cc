@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <utility>
 
 #include "core/parallel.h"
 #include "m4n/error.h"
@@ -69,6 +70,8 @@ class RowScorer {
 }  // namespace
 
 std::vector<double> Model::scores(const FeaturesView& x, const Context& context) const {
+  if (task == Task::sequence)
+    throw Error("a model of sequences scores no single rows; use predict() with which rows belong together");
   std::optional<MapEvaluator> mapped;
   if (map.kind != FeatureKind::linear) mapped.emplace(map);
   return std::visit(
@@ -111,8 +114,20 @@ std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Context& c
 }
 
 std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Groups& sequences, const Context& context) const {
-  const std::size_t found = std::visit([](const auto& rows) { return rows.cols; }, x);
-  if (found != d) throw Error(fmt::format("the data have {} features, the model was trained on {}", found, d));
+  if (task != Task::sequence)
+    throw Error(fmt::format("a model of the task {} predicts single rows, not sequences", to_string(task)));
+  const auto [rows, columns] = std::visit([](const auto& data) { return std::pair{data.rows, data.cols}; }, x);
+  if (columns != d) throw Error(fmt::format("the data have {} features, the model was trained on {}", columns, d));
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < sequences.count(); ++i) {
+    if (sequences.begin(i) != next || sequences.end(i) <= next || sequences.end(i) > rows)
+      throw Error(
+          fmt::format("sequence {} (counted from 1) has the rows {} to {} of {}; expected a run of at least one, "
+                      "behind that of the sequence before",
+                      i + 1, sequences.begin(i), sequences.end(i), rows));
+    next = sequences.end(i);
+  }
+  if (next != rows) throw Error(fmt::format("the sequences have {} rows, the data {}", next, rows));
   return predict_sequences(ChainPredictor(*this), x, sequences, context);
 }
 

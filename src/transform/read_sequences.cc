@@ -116,6 +116,10 @@ TrainingSequences from_columns(LineReader& lines, const TrainOptions& options, c
         fmt::format("{}: no line B in the template, but m4n always learns scores of transitions between labels; add a "
                     "line with a B alone",
                     options.text_template));
+  if (input.attributes.attributes() == 0)
+    throw Error(
+        fmt::format("{}: no line U in the template, so no token would have an attribute; add lines as U0:%x[0,0]",
+                    options.text_template));
   SequenceTraining training = training_sequences(read_conll(lines), input.attributes, dictionary);
   return {finished(std::move(training), std::move(input)), {}};
 }

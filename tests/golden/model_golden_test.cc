@@ -1,5 +1,6 @@
-// Files written by earlier versions must be read for ever. linear_v1.m4n and mapped_v1.m4n were written once by
-// sample_linear().save(...) and sample_mapped().save(...); they are never written again.
+// Files written by earlier versions must be read for ever. linear_v1.m4n, mapped_v1.m4n and chain_v1.m4n were written
+// once by sample_linear().save(...), sample_mapped().save(...) and sample_chain().save(...); they are never written
+// again.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -7,19 +8,20 @@
 
 #include "m4n/model.h"
 #include "support/expect_same_model.h"
+#include "support/sample_chains.h"
 #include "support/sample_models.h"
 
 namespace m4n {
 namespace {
 
 struct Golden {
-  const char* file;
+  const char* kind;
   Model (*sample)();
 };
 
 class ModelGolden : public ::testing::TestWithParam<Golden> {
  protected:
-  std::string path() const { return std::string(M4N_SOURCE_DIR "/tests/golden/") + GetParam().file; }
+  std::string path() const { return std::string(M4N_SOURCE_DIR "/tests/golden/") + GetParam().kind + "_v1.m4n"; }
 };
 
 TEST_P(ModelGolden, IsReadAsItWasMeant) { test::expect_same_model(Model::load(path()), GetParam().sample()); }
@@ -33,9 +35,9 @@ TEST_P(ModelGolden, IsWrittenWithTheSameBytes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(VersionOne, ModelGolden,
-                         ::testing::Values(Golden{"linear_v1.m4n", test::sample_linear},
-                                           Golden{"mapped_v1.m4n", test::sample_mapped}),
-                         [](const auto& p) { return p.param.sample().map.points.rows == 0 ? "linear" : "mapped"; });
+                         ::testing::Values(Golden{"linear", test::sample_linear}, Golden{"mapped", test::sample_mapped},
+                                           Golden{"chain", test::sample_chain}),
+                         [](const auto& p) { return p.param.kind; });
 
 }  // namespace
 }  // namespace m4n

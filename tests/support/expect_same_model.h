@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "m4n/model.h"
+#include "transform/sequence_input.h"
 
 namespace m4n::test {
 
@@ -16,6 +17,34 @@ inline std::vector<std::uint64_t> bits(const std::vector<double>& values) {
   std::vector<std::uint64_t> result;
   for (const double value : values) result.push_back(bits(value));
   return result;
+}
+
+inline void expect_same_chain(const ChainWeights& a, const ChainWeights& b) {
+  ASSERT_EQ(a.features.index(), b.features.index());
+  if (const auto* narrow = std::get_if<std::vector<float>>(&a.features)) {
+    const auto& other = std::get<std::vector<float>>(b.features);
+    ASSERT_EQ(narrow->size(), other.size());
+    for (std::size_t i = 0; i < other.size(); ++i)
+      EXPECT_EQ(std::bit_cast<std::uint32_t>((*narrow)[i]), std::bit_cast<std::uint32_t>(other[i]));
+  } else {
+    EXPECT_EQ(bits(std::get<std::vector<double>>(a.features)), bits(std::get<std::vector<double>>(b.features)));
+  }
+  EXPECT_EQ(bits(a.bias), bits(b.bias));
+  EXPECT_EQ(bits(a.transitions), bits(b.transitions));
+  EXPECT_EQ(bits(a.start), bits(b.start));
+  EXPECT_EQ(bits(a.end), bits(b.end));
+}
+
+inline void expect_same_input(const SequenceInput& a, const SequenceInput& b) {
+  EXPECT_EQ(a.format, b.format);
+  EXPECT_EQ(a.attributes.text(), b.attributes.text());
+  EXPECT_EQ(a.attributes.attributes(), b.attributes.attributes());
+  EXPECT_EQ(a.feature_columns, b.feature_columns);
+  EXPECT_EQ(a.dictionary.to_bytes(), b.dictionary.to_bytes());
+  ASSERT_EQ(a.grid.has_value(), b.grid.has_value());
+  if (!a.grid) return;
+  EXPECT_EQ(a.grid->height, b.grid->height);
+  EXPECT_EQ(a.grid->width, b.grid->width);
 }
 
 inline void expect_same_model(const Model& a, const Model& b) {
@@ -59,6 +88,13 @@ inline void expect_same_model(const Model& a, const Model& b) {
   EXPECT_EQ(bits(a.certificate.dual), bits(b.certificate.dual));
   EXPECT_EQ(a.certificate.converged, b.certificate.converged);
   EXPECT_EQ(a.interrupted, b.interrupted);
+  // Of classes the tokens are the examples, which a model made by hand need not say.
+  if (a.task == Task::sequence) {
+    EXPECT_EQ(a.tokens, b.tokens);
+  }
+  expect_same_chain(a.chain, b.chain);
+  ASSERT_EQ(a.input != nullptr, b.input != nullptr);
+  if (a.input) expect_same_input(*a.input, *b.input);
 }
 
 }  // namespace m4n::test
