@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <vector>
 
 #include "add_max_peak.h"
@@ -191,12 +190,9 @@ class MirrorTimes {
 };
 
 void ocr_rows(const Settings& settings, Json& rows) {
-  const std::filesystem::path path = std::filesystem::path(settings.data) / "ocr_letters.data.gz";
-  if (!std::filesystem::exists(path)) {
-    fmt::print(stderr, "skipped: {} is not there; set M4N_DATA to the folder with the data sets\n", path.string());
-    return;
-  }
-  std::vector<OcrWord> words = read_ocr_words(path);
+  const auto path = data_file(settings, "ocr_letters.data.gz");
+  if (!path) return;
+  std::vector<OcrWord> words = read_ocr_words(*path);
   words.resize(settings.quick ? 200 : words.size() * 6 / 10);
   OcrTrainer trainer(words, 0x1p-7);
   const CostMatrix cost = CostMatrix::named("zero-one", ocr_labels);

@@ -43,6 +43,26 @@ std::vector<OcrWord> read_ocr_words(const std::filesystem::path& path) {
   return words;
 }
 
+Sentences ocr_sentences(std::span<const OcrWord> words) {
+  Sentences out;
+  out.name = "OCR words";
+  out.labels = ocr_labels;
+  out.x.cols = ocr_pixels;
+  std::vector<std::size_t> offsets{0};
+  for (const OcrWord& word : words) {
+    for (std::size_t m = 0; m < word.length(); ++m) {
+      out.x.column.insert(out.x.column.end(), word.pixels[m].begin(), word.pixels[m].end());
+      out.x.row_start.push_back(out.x.column.size());
+      out.label.push_back(word.label[m]);
+    }
+    offsets.push_back(out.label.size());
+  }
+  out.x.rows = out.label.size();
+  out.tokens = Groups(std::move(offsets));
+  out.share.assign(words.size(), 1 / static_cast<double>(words.size()));
+  return out;
+}
+
 OcrTrainer::OcrTrainer(const std::vector<OcrWord>& words, double lambda)
     : words_(&words), scale_(1 / (lambda * static_cast<double>(words.size()))), ones_(ocr_pixels, 1.0) {
   zero(weight_.shape(ocr_pixels + 1, ocr_labels));

@@ -2,11 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "core/aligned.h"
 #include "core/padded_rows.h"
 #include "oracle/chain_game.h"
+#include "sentences.h"
 #include "space/chain.h"
 
 namespace m4n::bench {
@@ -20,6 +22,9 @@ struct OcrWord {
 inline constexpr std::size_t ocr_labels = 26, ocr_pixels = 128;
 
 std::vector<OcrWord> read_ocr_words(const std::filesystem::path& path);
+
+// The pixels that are set as attributes.
+Sentences ocr_sentences(std::span<const OcrWord> words);
 
 // Block-coordinate Frank-Wolfe with exact oracle answers and line search on the dual of
 //   1/n sum_i S(v_i, y_i) + (lambda/2) |w|^2,   v = (weights of pixels and bias, transitions), loss 0-1 averaged.

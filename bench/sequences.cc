@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,26 +17,6 @@ namespace m4n::bench {
 namespace {
 
 constexpr double ocr_lambda = 0x1p-7;
-
-Sentences ocr_sentences(const std::vector<OcrWord>& words) {
-  Sentences out;
-  out.name = "OCR words";
-  out.labels = ocr_labels;
-  out.x.cols = ocr_pixels;
-  std::vector<std::size_t> offsets{0};
-  for (const OcrWord& word : words) {
-    for (std::size_t m = 0; m < word.length(); ++m) {
-      out.x.column.insert(out.x.column.end(), word.pixels[m].begin(), word.pixels[m].end());
-      out.x.row_start.push_back(out.x.column.size());
-      out.label.push_back(word.label[m]);
-    }
-    offsets.push_back(out.label.size());
-  }
-  out.x.rows = out.label.size();
-  out.tokens = Groups(std::move(offsets));
-  out.share.assign(words.size(), 1 / static_cast<double>(words.size()));
-  return out;
-}
 
 struct Measured {
   double seconds = 0;  // CPU time
@@ -79,17 +58,10 @@ Json row(const Sentences& set, const std::string& surrogate, const std::string& 
           {"primal", c.primal}, {"relative_gap", c.relative_gap()}, {"converged", c.converged}};
 }
 
-std::filesystem::path file(const Settings& settings, const char* name) {
-  std::filesystem::path path = std::filesystem::path(settings.data) / name;
-  if (std::filesystem::exists(path)) return path;
-  fmt::print(stderr, "skipped: {} is not there; set M4N_DATA to the folder with the data sets\n", path.string());
-  return {};
-}
-
 void ocr_rows(const Settings& settings, Json& rows) {
-  const std::filesystem::path path = file(settings, "ocr_letters.data.gz");
-  if (path.empty()) return;
-  std::vector<OcrWord> words = read_ocr_words(path);
+  const auto path = data_file(settings, "ocr_letters.data.gz");
+  if (!path) return;
+  std::vector<OcrWord> words = read_ocr_words(*path);
   words.resize(settings.quick ? 200 : words.size() * 6 / 10);
   const Sentences set = ocr_sentences(words);
   TrainOptions options;
@@ -117,9 +89,9 @@ void ocr_rows(const Settings& settings, Json& rows) {
 // lambda n = 2, as CRFsuite has it with c2 = 1; times the mean length for M4N and M3N, whose losses are averages over
 // positions.
 void text_rows(const Settings& settings, Json& rows) {
-  const std::filesystem::path path = file(settings, "conll2000_train.txt.gz");
-  if (path.empty()) return;
-  const Sentences set = read_conll_text(path, settings.quick ? 200 : 1'000'000);
+  const auto path = data_file(settings, "conll2000_train.txt.gz");
+  if (!path) return;
+  const Sentences set = read_conll_text(*path, settings.quick ? 200 : 1'000'000);
   const auto n = static_cast<double>(set.share.size()), mean_length = static_cast<double>(set.label.size()) / n;
   fmt::print(stderr, "  {}: {} sentences, {} tokens, {} attributes, {} labels\n", set.name, n, set.label.size(),
              set.x.cols, set.labels);

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 
 #include "core/rng.h"
 #include "m4n/error.h"
@@ -37,15 +36,19 @@ int run_program(int argc, char** argv, Json (*body)(const Settings&)) {
   }
 }
 
+std::optional<std::filesystem::path> data_file(const Settings& settings, const std::string& name) {
+  std::filesystem::path path = std::filesystem::path(settings.data) / name;
+  if (std::filesystem::exists(path)) return path;
+  fmt::print(stderr, "skipped: {} is not there; set M4N_DATA to the folder with the data sets\n", path.string());
+  return std::nullopt;
+}
+
 std::optional<Prepared> load(const Settings& settings, const std::string& file) {
-  const std::filesystem::path path = std::filesystem::path(settings.data) / file;
-  if (!std::filesystem::exists(path)) {
-    fmt::print(stderr, "skipped: {} is not there; set M4N_DATA to the folder with the data sets\n", path.string());
-    return std::nullopt;
-  }
+  const auto path = data_file(settings, file);
+  if (!path) return std::nullopt;
   Prepared out;
   out.name = file.substr(0, file.find('.'));
-  out.data = label_for_training(read_table(path.string(), {}, true), Task::multiclass);
+  out.data = label_for_training(read_table(path->string(), {}, true), Task::multiclass);
   if (std::holds_alternative<DenseMatrix>(out.data.x))
     apply_in_place(fit_standardizer(view(out.data.x), {}), out.data.x);
   out.share.assign(out.n(), 1 / static_cast<double>(out.n()));

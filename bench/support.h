@@ -1,5 +1,6 @@
 // What the benchmark programs share: their arguments, the data as solvers see them, a timed solve, and JSON.
 #pragma once
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -25,6 +26,9 @@ struct Settings {
 
 // Runs `body(settings)`, prints the JSON object it returns; errors go to stderr and give exit code 1.
 int run_program(int argc, char** argv, Json (*body)(const Settings&));
+
+// Where this file of the data folder is; nothing, with a message on stderr, if it is not there.
+std::optional<std::filesystem::path> data_file(const Settings& settings, const std::string& name);
 
 // A data set ready for a solver: labelled, standardised if dense, all examples with the weight 1/n.
 struct Prepared {
