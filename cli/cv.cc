@@ -81,9 +81,7 @@ std::vector<Candidate> candidates_of(const CvArguments& arguments, const TrainOp
   if (arguments.surrogates == "auto") {
     if (o.decode != Decoder::automatic)
       throw UsageError("--surrogates auto chooses the decoder too. Leave out --decode, or list the surrogates");
-    std::vector<Candidate> all = automatic_candidates(chosen_cost(o, data.class_names).symmetric(), smoothing);
-    if (o.task == Task::sequence) std::erase_if(all, [](const Candidate& c) { return c.smoothing > 0; });
-    return all;
+    return automatic_candidates(*o.task, chosen_cost(o, data.class_names).symmetric(), smoothing);
   }
   const std::vector<std::string> valid{"m4n", "smoothed", "m3n", "crf", "qs"};
   std::vector<Candidate> out;

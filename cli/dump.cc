@@ -113,7 +113,7 @@ Command dump_command() {
       "are for the first and the last token. The weights are those of the model, which apply AFTER its transforms: "
       "where it standardises, "
       "to "
-      "(x - mean) * inverse_scale.\n",
+      "(x - mean) * inverse_scale; on sequences that is folded into them, and they apply to the data as they came.\n",
       declare};
 }
 

@@ -59,7 +59,7 @@ TrainingData read_training(const std::string& path, TrainOptions& options, bool 
   const bool guessed = !options.task.has_value();
   if (guessed && means_sequences(options, lines.peek())) {
     options.task = Task::sequence;
-    note_guess(options, "form", path, quiet);
+    note_guess(options, means_sequences({}, lines.peek()) ? "form" : "options beside the name", path, quiet);
   }
   if (options.task == Task::sequence) return read_sequences(lines, options, quiet);
   RawTable table = read_table(lines, options.read, true, nullptr);

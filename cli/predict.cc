@@ -113,8 +113,9 @@ int run(const PredictArguments& arguments) {
   if (arguments.marginals && model.surrogate != SurrogateKind::crf)
     throw UsageError(
         fmt::format("--marginals: {} was trained with --surrogate {}, which defines no class probabilities; "
-                    "train with --surrogate crf, or use --scores",
-                    arguments.model, to_string(model.surrogate)));
+                    "train with --surrogate crf, or use {}",
+                    arguments.model, to_string(model.surrogate),
+                    model.task == Task::sequence ? "--k-best N" : "--scores"));
   if (model.task == Task::sequence) return run_sequences(model, arguments);
   if (arguments.k_best > 0)
     throw UsageError(
@@ -167,9 +168,8 @@ Command predict_command() {
       "may be "
       "there and are left alone.\n"
       "\nSequences: CoNLL columns come out as they went in, with the label as one more column (separated as the line "
-      "is); CRFsuite's attributes give a label a line; both keep blank lines, and are answered as they arrive, in "
-      "memory "
-      "that does not grow. Letters of words give a CSV with the header label.\n",
+      "is); CRFsuite's attributes give a label a line; both keep blank lines, and on standard output are "
+      "answered as they arrive, in memory that does not grow. Letters of words give a CSV with the header label.\n",
       declare};
 }
 

@@ -5,9 +5,13 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cmath>
+#include <exception>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <type_traits>
 
 #include "core/parallel.h"
 #include "csv_out.h"
@@ -74,11 +78,12 @@ class Tagger {
   const SequencePrediction& asked_;
 };
 
-[[noreturn]] void refuse_scores(const std::string& file, std::size_t line) {
-  throw Error(fmt::format(
-      "{}: the scores of the sequence at line {} are not finite numbers: one of its values is too large for "
-      "the model; correct it, or leave the sequence out",
-      file, line));
+constexpr const char* at_line = "the sequence at line";
+[[noreturn]] void refuse_scores(const std::string& file, const char* what, std::size_t number) {
+  throw Error(
+      fmt::format("{}: the scores of {} {} are not finite numbers: one of its values is too large for the model; correct "
+                  "it, or leave it out",
+                  file, what, number));
 }
 
 // Writes answers as they come, in text or collected as JSON.
@@ -194,20 +199,27 @@ template <class Read, class MakeWorker, class Write>
 void in_batches(LineReader& lines, const SequencePrediction& asked, LineEcho& echo, Writer& writer, Read&& read,
                 MakeWorker&& make_worker, Write&& write) {
   std::vector<Answer> answers(batch_size);
+  std::vector<std::optional<std::invoke_result_t<MakeWorker>>> workers(thread_count(asked.context.threads));
   for (bool more = true; more;) {
     std::size_t count = 0;
-    while (count < batch_size && (more = read(count))) {
-      ++count;
-      if (lines.block_waits()) break;
+    std::exception_ptr failure;  // what was read before a bad line is answered all the same
+    try {
+      while (count < batch_size && (more = read(count))) {
+        ++count;
+        if (lines.block_waits()) break;
+      }
+    } catch (const Error&) {
+      failure = std::current_exception();
     }
     parallel_chunks(count, chunk, asked.context.threads,
-                    [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-                      auto worker = make_worker();
-                      for (std::size_t i = first; i < last; ++i) worker(i, answers[i]);
+                    [&](std::size_t, std::size_t first, std::size_t last, unsigned worker) {
+                      if (!workers[worker]) workers[worker].emplace(make_worker());
+                      for (std::size_t i = first; i < last; ++i) (*workers[worker])(i, answers[i]);
                     });
     for (std::size_t i = 0; i < count; ++i) write(i, answers[i]);
-    echo.before(lines.line_number() + 1, writer);
+    if (!failure) echo.before(lines.line_number() + 1, writer);
     writer.flush();
+    if (failure) std::rethrow_exception(failure);
   }
 }
 
@@ -228,7 +240,7 @@ void predict_columns(LineReader& lines, const ChainPredictor& predictor, const M
                 encoder = SequenceEncoder(input.attributes, input.dictionary, input.feature_columns)](
                    std::size_t i, Answer& answer) mutable {
           const SparseMatrix& rows = encoder.encode(text[i], 0);
-          if (!tagger.answer(rows.view(), 0, rows.rows, answer)) refuse_scores(lines.file(), text[i].first_line(0));
+          if (!tagger.answer(rows.view(), 0, rows.rows, answer)) refuse_scores(lines.file(), at_line, text[i].first_line(0));
         };
       },
       [&](std::size_t i, const Answer& answer) {
@@ -248,6 +260,7 @@ void predict_attributes(LineReader& lines, const ChainPredictor& predictor, cons
                         const SequencePrediction& asked, Writer& writer) {
   CrfsuiteReader reader(lines);
   std::vector<CrfsuiteSequence> sequence(batch_size);
+  std::atomic<bool> any_known = false;
   LineEcho echo;
   in_batches(
       lines, asked, echo, writer, [&](std::size_t i) { return reader.next(sequence[i]); },
@@ -256,8 +269,9 @@ void predict_attributes(LineReader& lines, const ChainPredictor& predictor, cons
                    std::size_t i, Answer& answer) mutable {
           SparseMatrix rows;
           model.input->dictionary.append_rows(sequence[i].attributes(), scratch, rows);
+          if (!rows.column.empty()) any_known = true;
           if (!tagger.answer(rows.view(), 0, rows.rows, answer))
-            refuse_scores(lines.file(), sequence[i].line_number(0));
+            refuse_scores(lines.file(), at_line, sequence[i].line_number(0));
         };
       },
       [&](std::size_t i, const Answer& answer) {
@@ -265,6 +279,9 @@ void predict_attributes(LineReader& lines, const ChainPredictor& predictor, cons
         writer.add(answer, '\t', [](std::size_t, std::string&) {});
         echo.pass(sequence[i].tokens());
       });
+  if (!any_known && lines.line_number() > 0)
+    warn(fmt::format("{}: the model knows none of its attributes; they follow the label, each after a tab",
+                     lines.file()));
 }
 
 void predict_letters(LineReader& lines, const ChainPredictor& predictor, const Model& model,
@@ -277,7 +294,7 @@ void predict_letters(LineReader& lines, const ChainPredictor& predictor, const M
         Tagger tagger(predictor, model, asked);
         for (std::size_t i = first; i < last; ++i)
           if (!tagger.answer(view(words.data.x), groups.begin(i), groups.end(i) - groups.begin(i), answers[i]))
-            refuse_scores(lines.file(), groups.begin(i) + 1);
+            refuse_scores(lines.file(), "word", i + 1);
       });
   writer.add_csv_header();
   for (const Answer& answer : answers) writer.add(answer, ',', [](std::size_t, std::string&) {});

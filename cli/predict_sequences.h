@@ -15,8 +15,8 @@ struct SequencePrediction {
   Context context;
 };
 
-// Text goes through sentence by sentence: the memory does not grow with it, and an answer does not wait for more input
-// than it needs.
+// Text goes through sentence by sentence. To standard output, unless it is JSON, memory does not grow with it, and an
+// answer does not wait for more input than it needs.
 void predict_sequences(const Model& model, const SequencePrediction& asked);
 
 }  // namespace m4n::cli

@@ -44,8 +44,8 @@ struct Candidate {
 // "m4n", or with what distinguishes it: "smoothed m4n", "m4n/adversary" where `all` hold m4n twice.
 std::string name_of(const Candidate& candidate, std::span<const Candidate> all);
 
-// m4n, smoothed m4n, m3n and crf; m4n with both of its decoders where the costs are not symmetric.
-std::vector<Candidate> automatic_candidates(bool symmetric_costs, double smoothing);
+// m4n, smoothed m4n (not of sequences), m3n and crf; m4n with both of its decoders where the costs are not symmetric.
+std::vector<Candidate> automatic_candidates(Task task, bool symmetric_costs, double smoothing);
 inline constexpr double usual_smoothing = 4;
 
 struct CvCell {

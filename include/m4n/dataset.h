@@ -24,7 +24,7 @@ struct DenseView {
 };
 
 // CSR: row i holds the pairs (column[e], value[e]), row_start[i] <= e < row_start[i+1], columns strictly increasing.
-// No values at all: every one is 1, as with the attributes of texts.
+// No values at all, in sequences only: every one is 1, as with the attributes of texts.
 struct SparseRow {
   std::span<const std::uint32_t> column;
   std::span<const double> value;

@@ -22,7 +22,10 @@ void validate_ranges(const TrainOptions& o) {
   check(o.tol > 0 && o.tol < 1, "tol", o.tol, "a number between 0 and 1");
   check(!o.time_limit || is_positive(*o.time_limit), "time_limit", o.time_limit.value_or(0), "a positive number");
   check(o.epochs >= 1, "epochs", o.epochs, "at least 1");
-  check(o.oracle_iterations >= 1, "oracle_iterations", o.oracle_iterations, "at least 1");
+  check(o.oracle_iterations >= 1 && o.oracle_iterations <= 1'000'000, "oracle_iterations", o.oracle_iterations,
+        "1 to 1000000");
+  check(o.min_count >= 1, "min_count", static_cast<double>(o.min_count), "at least 1");
+  check(o.hash_bits >= 0 && o.hash_bits <= 30, "hash_bits", o.hash_bits, "0 (off), or 1 to 30");
   check(!o.gamma || is_positive(*o.gamma), "gamma", o.gamma.value_or(0), "a positive number");
   check(o.degree >= 1 && o.degree <= 20, "degree", o.degree, "1 to 20");
   check(o.components >= 0, "components", o.components, "0 (the default number), or more");
@@ -73,7 +76,7 @@ void validate_solver(const TrainOptions& o) {
         fmt::format("--oracle spmp is an oracle of --solver gbcfw, not of {}. Use --solver gbcfw, or --oracle "
                     "exact",
                     to_string(o.solver)));
-  if (!spmp && o.oracle_iterations != TrainOptions{}.oracle_iterations)
+  if (!spmp && (o.oracle_iterations != TrainOptions{}.oracle_iterations || o.iterations_per_part))
     throw UsageError(
         "--oracle-iterations counts iterations of --oracle spmp; the exact oracle has none. Leave it out, or "
         "add --oracle spmp");

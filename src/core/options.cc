@@ -14,7 +14,7 @@
 namespace m4n {
 namespace {
 
-constexpr std::uint64_t most_iterations = 1'000'000'000;
+constexpr std::uint64_t most_iterations = 1'000'000;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const RealRange positive{0, infinity, false, false, "a positive number"};
 const RealRange lambda_range{smallest_lambda, largest_lambda, true, true, "a positive number from 1e-30 to 1e30"};
@@ -146,7 +146,8 @@ std::vector<OptionRow> make_table() {
          o.oracle_iterations = static_cast<int>(parse_whole(
              "oracle-iterations", o.iterations_per_part ? text.substr(0, text.size() - 1) : text, 1, most_iterations));
        }});
-  add(yes_no("warm-start", "yes", "spmp: start every call of the oracle where the example's last one ended",
+  add(yes_no("warm-start", "yes", "spmp on classes and grades: start every call of the oracle where the example's last one ended; on sequences it "
+             "always starts at the uniform distribution",
              &T::warm_start));
   add(yes_no("average", "yes with --step paper", "gbcfw: return the weighted average of the iterates", &T::average));
   add(choice<StepRule>("step", {StepRule::paper, StepRule::line_search}, "paper with spmp, line-search otherwise",

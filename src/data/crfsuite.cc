@@ -10,7 +10,7 @@
 namespace m4n {
 namespace {
 
-constexpr double largest_value = 1e30;  // sums of such values stay within the range of a double
+constexpr double largest_value = 1e12;  // squares of sums of such values still leave digits for a certificate
 
 }  // namespace
 
@@ -31,9 +31,7 @@ bool CrfsuiteReader::next(CrfsuiteSequence& sequence) {
 void CrfsuiteReader::add(std::string_view line, CrfsuiteSequence& sequence) {
   std::size_t tab = line.find('\t');
   const std::string_view label = line.substr(0, tab);
-  if (label.substr(0, 7) == "@weight")
-    throw Error(
-        fmt::format("{}: found {}; weights of sequences are not supported, leave the line out", where(), shown(label)));
+  if (label.starts_with("@weight")) refuse_weight(label);
   if (!unescape(label, sequence.label_bytes_).empty())
     throw Error(fmt::format("{}: label {} has a colon; write \\: for a colon in a label", where(), shown(label)));
   sequence.label_end_.push_back(sequence.label_bytes_.size());
@@ -67,6 +65,7 @@ void CrfsuiteReader::add_attribute(std::string_view field, AttributeBatch& out) 
   const std::string_view rest = unescape(field, out.bytes());
   if (out.bytes().size() == size_before)
     throw Error(fmt::format("{}: found {}, expected an attribute; is there a tab too many?", where(), shown(field)));
+  if (std::string_view(out.bytes()).substr(size_before).starts_with("@weight")) refuse_weight(field);
   if (rest.empty()) return out.end_attribute();
   const auto value = finite_number(rest.substr(1));
   if (!value || std::abs(*value) > largest_value)
@@ -75,6 +74,10 @@ void CrfsuiteReader::add_attribute(std::string_view field, AttributeBatch& out) 
                     "number of at most {} in size; write \\: for a colon in a name",
                     where(), shown(field), shown(rest.substr(1)), largest_value));
   out.end_attribute(*value);
+}
+
+void CrfsuiteReader::refuse_weight(std::string_view field) const {
+  throw Error(fmt::format("{}: found {}; weights of sequences are not supported, leave it out", where(), shown(field)));
 }
 
 std::string CrfsuiteReader::where() const { return fmt::format("{}: line {}", lines_.file(), lines_.line_number()); }

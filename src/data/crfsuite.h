@@ -2,7 +2,7 @@
 //
 //     label TAB attribute TAB attribute:value TAB ...
 //
-// A colon or a backslash that belongs to a name is written \: or \\. A value is a number up to 1e30 in size; without
+// A colon or a backslash that belongs to a name is written \: or \\. A value is a number up to 1e12 in size; without
 // one it is 1. An empty label, or `_`, is a label that is not known. What CRFsuite reads in silence as something else
 // (a second colon, a value that is no number) is refused, and so are instance weights (@weight).
 #pragma once
@@ -47,6 +47,7 @@ class CrfsuiteReader {
   void add(std::string_view line, CrfsuiteSequence& sequence);
   std::string_view unescape(std::string_view field, std::string& out) const;
   void add_attribute(std::string_view field, AttributeBatch& out) const;
+  [[noreturn]] void refuse_weight(std::string_view field) const;
   std::string where() const;
   LineReader& lines_;
 };

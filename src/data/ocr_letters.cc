@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t no_next = -1;
 constexpr std::size_t columns_before_pixels = 6;
+constexpr double largest_pixel = 1e6;  // squares of their products still leave digits for a certificate
 
 class OcrRows {
  public:
@@ -123,9 +124,9 @@ class OcrRows {
     double* const row = matrix_.values.data() + start;
     for (std::size_t c = 0; c < matrix_.cols; ++c) {
       const char* const stop = scan_number(p, end, row[c]);
-      if (stop == nullptr || (stop != end && *stop != '\t') || !std::isfinite(row[c]))
-        throw Error(fmt::format("{}, column {} (pixel {}): found {}, expected a finite number", where(),
-                                columns_before_pixels + c + 1, c + 1, shown(next_field(p, end))));
+      if (stop == nullptr || (stop != end && *stop != '\t') || !(std::abs(row[c]) <= largest_pixel))
+        throw Error(fmt::format("{}, column {} (pixel {}): found {}, expected a number of at most {} in size", where(),
+                                columns_before_pixels + c + 1, c + 1, shown(next_field(p, end)), largest_pixel));
       p = stop == end ? end : stop + 1;
     }
   }

@@ -5,7 +5,7 @@
 //
 // next_id is the id of the next letter of the word, which stands on the next line, and -1 at the last letter. All
 // letters of a word have its word_id and its fold, and positions increase. A letter is any word without blanks; a pixel
-// is any finite number; every line has the same number of them. A tab may end the line.
+// is any number of at most 1e6 in size; every line has the same number of them. A tab may end the line.
 #pragma once
 #include <string>
 #include <vector>

@@ -31,7 +31,16 @@ std::vector<std::string> sort_classes(const LabelNumbers& labels, std::vector<st
                             names.empty() ? "no labels" : "only one label, " + shown(names[0])));
   std::vector<std::size_t> order(names.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+  const bool numbers =
+      std::all_of(names.begin(), names.end(), [](const std::string& name) { return finite_number(name).has_value(); });
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const double x = numbers ? *finite_number(names[a]) : 0, y = numbers ? *finite_number(names[b]) : 0;
+    return x != y ? x < y : names[a] < names[b];
+  });
+  for (std::size_t i = 1; numbers && i < order.size(); ++i)
+    if (*finite_number(names[order[i - 1]]) == *finite_number(names[order[i]]))
+      throw Error(fmt::format("{}: the labels {} and {} are the same number; spell it one way", file,
+                              shown(names[order[i - 1]]), shown(names[order[i]])));
   std::vector<std::int32_t> rank(names.size());
   std::vector<std::string> sorted;
   for (const std::size_t i : order) {

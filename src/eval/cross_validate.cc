@@ -285,8 +285,7 @@ std::vector<Candidate> resolved_candidates(const CvOptions& options, const std::
   std::vector<Candidate> out = options.candidates;
   for (Candidate& candidate : out) {
     const TrainOptions own = options_of(candidate, options.train);
-    if (candidate.decode == Decoder::automatic) candidate.decode = usual_decoder(own, classes);
-    if (own.task == Task::sequence && candidate.decode == Decoder::argmax) candidate.decode = Decoder::viterbi;
+    candidate.decode = chosen_decoder(own, classes);
   }
   return out;
 }
@@ -302,11 +301,12 @@ std::string name_of(const Candidate& candidate, std::span<const Candidate> all) 
   return out;
 }
 
-std::vector<Candidate> automatic_candidates(bool symmetric_costs, double smoothing) {
-  std::vector<Candidate> out{{SurrogateKind::m4n, 0, Decoder::argmax}};
+std::vector<Candidate> automatic_candidates(Task task, bool symmetric_costs, double smoothing) {
+  const Decoder largest = task == Task::sequence ? Decoder::viterbi : Decoder::argmax;
+  std::vector<Candidate> out{{SurrogateKind::m4n, 0, largest}};
   if (!symmetric_costs) out.push_back({SurrogateKind::m4n, 0, Decoder::adversary});
-  out.push_back({SurrogateKind::m4n, smoothing, Decoder::expected});
-  out.push_back({SurrogateKind::m3n, 0, Decoder::argmax});
+  if (task != Task::sequence) out.push_back({SurrogateKind::m4n, smoothing, Decoder::expected});
+  out.push_back({SurrogateKind::m3n, 0, largest});
   out.push_back({SurrogateKind::crf, 0, Decoder::expected});
   return out;
 }

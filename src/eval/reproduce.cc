@@ -48,6 +48,7 @@ FoundSet read_set(const PaperSet& set, const std::string& path, bool asked, Binn
   if (set.task == Task::sequence) {
     TrainOptions raw;
     raw.task = set.task;
+    raw.read.format = Format::ocr;
     return {&set, asked, false, read_training_sequences(path, raw).data};
   }
   RawTable table = read_table(path, {}, true);
@@ -229,8 +230,7 @@ std::vector<Table1Cell> reproduce_table1(const ReproduceOptions& options, const 
     const PaperSet& set = *found.set;
     const bool words = set.task == Task::sequence;
     const Dataset& data = found.data;
-    const Dataset centers = words ? data : with_centers(data, options, context);
-    const Dataset products = words ? with_products(data) : data;
+    const Dataset other = words ? with_products(data) : with_centers(data, options, context);
     for (const Protocol protocol : {Protocol::paper, Protocol::exact, Protocol::best})
       for (const SurrogateKind surrogate : {SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::m4n}) {
         if (words && protocol == Protocol::paper) continue;
@@ -238,7 +238,7 @@ std::vector<Table1Cell> reproduce_table1(const ReproduceOptions& options, const 
                              : protocol == Protocol::exact ? exact_protocol(options, set.task, surrogate)
                                                            : best_protocol(options, data, set.task, surrogate);
         const std::string name = cell_name(set, protocol, surrogate);
-        const Dataset& examples = protocol == Protocol::best ? products : centers;
+        const Dataset& examples = words == (protocol == Protocol::best) ? other : data;
         const bool asked = found.asked && std::find(options.protocols.begin(), options.protocols.end(), protocol) !=
                                               options.protocols.end();
         const auto result = asked ? run(options, name, examples, cv, context) : recall(options, name, examples, cv);

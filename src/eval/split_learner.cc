@@ -76,10 +76,11 @@ std::unique_ptr<SplitLearner> make_split_learner(SplitData data, const TrainOpti
   return std::make_unique<ClassLearner>(std::move(data), options, context);
 }
 
-Decoder usual_decoder(const TrainOptions& options, const std::vector<std::string>& classes) {
+Decoder chosen_decoder(const TrainOptions& options, const std::vector<std::string>& classes) {
   const CostMatrix cost = chosen_cost(options, classes);
-  if (options.task == Task::sequence) return default_chain_decoder(options.surrogate, cost);
-  return default_decoder(options.surrogate, options.smoothing, cost);
+  if (options.task == Task::sequence) return chain_decoder(options.decode, options.surrogate, cost);
+  return options.decode == Decoder::automatic ? default_decoder(options.surrogate, options.smoothing, cost)
+                                              : options.decode;
 }
 
 }  // namespace m4n

@@ -36,7 +36,7 @@ class SplitLearner {
 // By the task of `options`, which also say how features are made.
 std::unique_ptr<SplitLearner> make_split_learner(SplitData data, const TrainOptions& options, const Context& context);
 
-// The decoder that is used where none is asked for.
-Decoder usual_decoder(const TrainOptions& options, const std::vector<std::string>& classes);
+// The decoder that is asked for, or the usual one of the task.
+Decoder chosen_decoder(const TrainOptions& options, const std::vector<std::string>& classes);
 
 }  // namespace m4n

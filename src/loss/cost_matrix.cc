@@ -137,18 +137,19 @@ CostMatrix CostMatrix::named(const std::string& name, std::size_t k) {
   CostMatrix result;
   result.k_ = k;
   result.name_ = name;
+  const bool equal = name == "zero-one" || name == "hamming";  // all mistakes cost the same
   std::vector<double> cost(k * k);
   for (std::size_t t = 0; t < k; ++t)
     for (std::size_t p = 0; p < k; ++p) {
       const double gap = distance(t, p);
-      cost[t * k + p] = name == "zero-one" ? zero_one(t, p) : name == "absolute" ? gap : gap * gap;
+      cost[t * k + p] = equal ? zero_one(t, p) : name == "absolute" ? gap : gap * gap;
     }
-  if (name == "zero-one" || (name == "squared" && k <= 2))
+  if (equal || (name == "squared" && k <= 2))
     result.kind_ = LossKind::zero_one;
   else if (name == "absolute")
     result.kind_ = LossKind::absolute;
   else if (name != "squared")
-    throw UsageError(fmt::format("unknown loss {}; expected zero-one|absolute|squared|FILE.csv", shown(name)));
+    throw UsageError(fmt::format("unknown loss {}; expected zero-one|absolute|squared|hamming|FILE.csv", shown(name)));
   result.set_values(std::move(cost));
   return result;
 }
@@ -244,7 +245,8 @@ CostMatrix CostMatrix::read(const std::string& path, const std::vector<std::stri
 
 CostMatrix CostMatrix::parse(const std::string& spec, const std::vector<std::string>& classes) {
   if (spec == "absolute" || spec == "squared") require_grades(spec, classes);
-  if (spec == "zero-one" || spec == "absolute" || spec == "squared") return named(spec, classes.size());
+  if (spec == "zero-one" || spec == "hamming" || spec == "absolute" || spec == "squared")
+    return named(spec, classes.size());
   std::error_code ignored;
   if (!std::filesystem::exists(spec, ignored))
     throw UsageError(

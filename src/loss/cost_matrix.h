@@ -20,7 +20,7 @@ enum class LossKind { zero_one, absolute, matrix };
 
 class CostMatrix {
  public:
-  // The named losses: zero-one, absolute |t - p|, squared (t - p)^2.
+  // The named losses: zero-one, absolute |t - p|, squared (t - p)^2; hamming is zero-one at one of several places.
   static CostMatrix named(const std::string& name, std::size_t k);
   // From a full matrix, row-major by true class; `origin` is named in messages. Recognises multiples of zero-one and
   // absolute, so that they get the closed forms too.
@@ -35,7 +35,7 @@ class CostMatrix {
   static CostMatrix parse(const std::string& spec, const std::vector<std::string>& classes);
 
   std::size_t k() const { return k_; }
-  const std::string& name() const { return name_; }  // zero-one, absolute, squared or matrix
+  const std::string& name() const { return name_; }  // zero-one, absolute, squared, hamming or matrix
   LossKind kind() const { return kind_; }
   double scale() const { return scale_; }  // cost = scale * (zero-one or absolute) for those kinds
   bool symmetric() const { return symmetric_; }

@@ -100,7 +100,7 @@ class Checker {
         if (p != t && !(model_.cost[t * k + p] > model_.cost[t * k + t]))
           require(false, fmt::format("cost[{}][{}] is not greater than cost[{}][{}]", t, p, t, t));
     if (loss != "matrix")
-      require(model_.cost == CostMatrix::named(loss == equal ? "zero-one" : loss, k).values(),
+      require(model_.cost == CostMatrix::named(loss, k).values(),
               fmt::format("the loss is called {} but its costs are others", loss));
     CostMatrix::from_values(model_.cost, k, loss, model_.classes,
                             name_ + ": its costs");  // refuses sizes it cannot use

@@ -77,7 +77,7 @@ class ChainGradient {
     best_.restore(*problem_.scorer);
     result_.seconds = watch_.seconds();
     result_.interrupted = watch_.interrupted();
-    result_.solver = "eg";
+    result_.solver = "prox";
     return result_;
   }
 

@@ -3,6 +3,7 @@
 // -Omega is h(mu), Omega* the upper bound of the exact game. Part vectors have the flat layout of ChainSpace.
 #pragma once
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "loss/chain_loss.h"
@@ -98,7 +99,8 @@ class ChainPaper {
 
  private:
   int iterations(std::size_t length) const {
-    return per_position_ ? iterations_ * static_cast<int>(length) : iterations_;
+    constexpr std::size_t most = std::numeric_limits<int>::max();
+    return per_position_ ? static_cast<int>(std::min(most, static_cast<std::size_t>(iterations_) * length)) : iterations_;
   }
   Sized& of(std::size_t length, Workspace& ws) const {
     return ws.sized.try_emplace(length, length, loss_, iterations(length)).first->second;

@@ -23,6 +23,8 @@ void check(const Dataset& data) {
                             data.label.size(), tokens));
   if (k < 2) throw Error(fmt::format("only {} label in the data; learning needs at least two", k));
   for (std::size_t i = 0; i < n; ++i) {
+    if (data.feature_rows.end(i) != data.labels.end(i))
+      throw Error(fmt::format("sequence {} has another number of rows than of labels", i + 1));
     if (data.labels.begin(i) >= data.labels.end(i)) throw Error(fmt::format("sequence {} has no tokens", i + 1));
     for (std::size_t t = data.labels.begin(i); t < data.labels.end(i); ++t)
       if (data.label[t] < 0 || static_cast<std::size_t>(data.label[t]) >= k)
@@ -79,8 +81,8 @@ ChainTrainingSet::ChainTrainingSet(Dataset data, const TrainOptions& options)
   if (auto* sparse = std::get_if<SparseMatrix>(&data_.x)) {
     if (options.standardize.value_or(false))
       throw UsageError(
-          "--standardize yes is for rows of numbers, as the letters of --format ocr; sparse attributes are taken as "
-          "they are. Leave it out");
+          "--standardize yes is for dense rows of numbers; attributes of texts and products of pixels are sparse, and "
+          "taken as they are. Leave it out");
     if (options.min_count > 1) drop_rare(*sparse, options.min_count);
   } else if (options.standardize.value_or(false)) {
     standardizer_ = fit_standardizer(view(data_.x), {});
@@ -89,8 +91,7 @@ ChainTrainingSet::ChainTrainingSet(Dataset data, const TrainOptions& options)
 }
 
 Decoder ChainTrainingSet::decoder(const TrainOptions& options) const {
-  if (options.decode == Decoder::automatic) return default_chain_decoder(options.surrogate, cost_);
-  return options.decode == Decoder::argmax ? Decoder::viterbi : options.decode;
+  return chain_decoder(options.decode, options.surrogate, cost_);
 }
 
 void ChainTrainingSet::solve(const TrainOptions& options, std::span<const double> lambdas, const Context& context,

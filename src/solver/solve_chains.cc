@@ -180,15 +180,15 @@ std::optional<SparseMatrix> thinned(const DenseView& x) {
 void solve_chains(const ChainRequest& request, const std::function<void(ChainSolution)>& emit) {
   const std::size_t labels = request.cost->k();
   const TrainOptions& o = *request.options;
-  const auto sparse = [&](const SparseView& x) {
-    if (x.cols * labels > many_weights && o.tol >= fine_tolerance && o.solver == SolverKind::automatic)
-      return run(ChainScorer<SparseView, float>(x, *request.tokens, labels, request.bias), request, emit);
-    return run(ChainScorer<SparseView>(x, *request.tokens, labels, request.bias), request, emit);
-  };
-  if (const auto* x = std::get_if<SparseView>(&request.x)) return sparse(*x);
+  if (const auto* x = std::get_if<SparseView>(&request.x)) {
+    if (x->cols * labels > many_weights && o.tol >= fine_tolerance && o.solver == SolverKind::automatic)
+      return run(ChainScorer<SparseView, float>(*x, *request.tokens, labels, request.bias), request, emit);
+    return run(ChainScorer<SparseView>(*x, *request.tokens, labels, request.bias), request, emit);
+  }
   const auto& x = std::get<DenseView>(request.x);
-  if (const std::optional<SparseMatrix> few = thinned(x)) return sparse(few->view());
-  return run(ChainScorer<DenseView>(x, *request.tokens, labels, request.bias), request, emit);
+  if (const std::optional<SparseMatrix> few = thinned(x))
+    return run(ChainScorer<SparseView>(few->view(), *request.tokens, labels, request.bias), request, emit);
+  run(ChainScorer<DenseView>(x, *request.tokens, labels, request.bias), request, emit);
 }
 
 }  // namespace m4n

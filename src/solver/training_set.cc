@@ -18,6 +18,8 @@ void check(const Dataset& data) {
   if (rows(data.x) != n || data.label.size() != n)
     throw Error(
         fmt::format("{} rows of features and {} labels do not belong together", rows(data.x), data.label.size()));
+  if (const auto* sparse = std::get_if<SparseMatrix>(&data.x); sparse && sparse->value.size() != sparse->column.size())
+    throw Error("sparse rows without values are for sequences; give every entry its value");
   if (data.class_names.size() < 2)
     throw Error(fmt::format("only {} class in the data; learning needs at least two", data.class_names.size()));
   for (std::size_t i = 0; i < n; ++i)
@@ -85,10 +87,9 @@ CostMatrix chosen_cost(const TrainOptions& options, const std::vector<std::strin
     throw UsageError(fmt::format("both a cost matrix and the loss {} are given; give one of them", options.loss));
   if (!options.cost.empty())
     return CostMatrix::from_values(options.cost, classes.size(), "matrix", classes, "the cost matrix");
-  if (options.task == Task::sequence && (options.loss.empty() || options.loss == "hamming"))
-    return CostMatrix::from_values(CostMatrix::named("zero-one", classes.size()).values(), classes.size(), "hamming",
-                                   classes, "the Hamming loss");
-  const std::string usual = options.task == Task::ordinal ? "absolute" : "zero-one";
+  const std::string usual = options.task == Task::ordinal    ? "absolute"
+                            : options.task == Task::sequence ? "hamming"
+                                                             : "zero-one";
   return CostMatrix::parse(options.loss.empty() ? usual : options.loss, classes);
 }
 
@@ -99,6 +100,7 @@ double usual_lambda(const TrainOptions& options, const Dataset& data) {
 }
 
 TrainOptions completed(TrainOptions options) {
+  if (!options.task) options.task = Task::multiclass;
   if (options.oracle == OracleKind::spmp && options.solver == SolverKind::automatic) options.solver = SolverKind::gbcfw;
   validate(options);
   return options;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/kernels.h"
 #include "core/parallel.h"
@@ -33,7 +34,8 @@ CostMatrix cost_of(const Model& model) {
 
 }  // namespace
 
-Decoder default_chain_decoder(SurrogateKind surrogate, const CostMatrix& cost) {
+Decoder chain_decoder(Decoder asked, SurrogateKind surrogate, const CostMatrix& cost) {
+  if (asked != Decoder::automatic) return asked == Decoder::argmax ? Decoder::viterbi : asked;
   if (surrogate == SurrogateKind::crf) return Decoder::expected;
   return surrogate == SurrogateKind::m4n && !cost.symmetric() ? Decoder::adversary : Decoder::viterbi;
 }
@@ -119,9 +121,11 @@ const KBest& ChainTagger::best(std::size_t count) {
 std::vector<std::int32_t> predict_sequences(const ChainPredictor& predictor, const FeaturesView& x,
                                             const Groups& tokens, const Context& context) {
   std::vector<std::int32_t> out(tokens.count() == 0 ? 0 : tokens.end(tokens.count() - 1));
+  std::vector<std::optional<ChainTagger>> taggers(thread_count(context.threads));
   parallel_chunks(tokens.count(), chunk, context.threads,
-                  [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-                    ChainTagger tagger(predictor);
+                  [&](std::size_t, std::size_t first, std::size_t last, unsigned worker) {
+                    if (!taggers[worker]) taggers[worker].emplace(predictor);
+                    ChainTagger& tagger = *taggers[worker];
                     for (std::size_t i = first; i < last; ++i) {
                       const std::size_t begin = tokens.begin(i), length = tokens.end(i) - begin;
                       if (!tagger.read(x, begin, length))

@@ -26,8 +26,8 @@
 
 namespace m4n {
 
-// What a user gets who asks for no decoder.
-Decoder default_chain_decoder(SurrogateKind surrogate, const CostMatrix& cost);
+// What a user gets who asks for this decoder; automatic: the usual one. The largest score (argmax) is found by Viterbi.
+Decoder chain_decoder(Decoder asked, SurrogateKind surrogate, const CostMatrix& cost);
 
 class ChainPredictor {
  public:

@@ -63,7 +63,12 @@ bool looks_like_attributes(std::string_view head) {
 // Words, no commas, and a blank line with more behind it.
 bool looks_like_sentences(std::string_view head) {
   const std::string_view first = trim(first_line(head));
-  if (first.find_first_of(" \t") == std::string_view::npos || first.find(',') != std::string_view::npos) return false;
+  const std::size_t end = first.find_first_of(" \t");
+  if (end == std::string_view::npos || first.find(',') != std::string_view::npos) return false;
+  std::string_view second = trim(first.substr(end));
+  second = second.substr(0, second.find_first_of(" \t"));
+  const std::size_t colon = second.find(':');
+  if (colon != std::string_view::npos && is_integer(second.substr(0, colon))) return false;  // LIBSVM
   bool words = false, gap = false;
   return any_line(head, [&](std::string_view line) {
     const bool blank = trim(line).empty();
@@ -151,12 +156,6 @@ TrainingSequences from_letters(LineReader& lines, const TrainOptions& options) {
 }
 
 }  // namespace
-
-std::string feature_name(const SequenceInput& input, std::size_t column) {
-  if (input.format == Format::ocr) return input.grid ? input.grid->name(column) : std::to_string(column + 1);
-  if (input.dictionary.hash_bits() > 0) return fmt::format("(hash {})", column);
-  return std::string(input.dictionary.name(column));
-}
 
 bool means_sequences(const TrainOptions& options, std::string_view head) {
   const Format format = options.read.format;

@@ -191,7 +191,7 @@ TEST(CrossValidate, DoesNotDependOnTheNumberOfThreads) {
   CvOptions o = small_options();
   o.train.features = FeatureKind::rbf;
   o.gammas = {std::nullopt, 0.5};
-  o.candidates = automatic_candidates(false, usual_smoothing);
+  o.candidates = automatic_candidates(Task::multiclass, false, usual_smoothing);
   o.extend = true;
   Context one, four;
   one.threads = 1;
