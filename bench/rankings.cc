@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 
-#include "m4n/error.h"
 #include "m4n/read.h"
 #include "solver/solve_permutations.h"
 #include "support.h"
@@ -25,7 +23,8 @@ struct Rankings {
   std::size_t n() const { return rows(x); }
 };
 
-// The columns r1..rM are the ranks of the items, from 1; r1 is read as the target, the others with the features.
+// Features x1..xd, then the ranks r1..rM of the items, from 1. The reader takes one column for a target: x1, which is
+// put back in its place.
 std::optional<Rankings> load_rankings(const Settings& settings, const std::string& name) {
   std::filesystem::path path = std::filesystem::path(settings.data) / ("lr_" + name + ".csv");
   if (!std::filesystem::exists(path)) path += ".gz";
@@ -34,18 +33,19 @@ std::optional<Rankings> load_rankings(const Settings& settings, const std::strin
     return std::nullopt;
   }
   ReadOptions options;
-  options.target = "r1";
-  const Dataset data = label_for_training(read_table(path.string(), options, true), Task::multiclass);
-  const auto& all = std::get<DenseMatrix>(data.x);
-  const auto first = static_cast<std::size_t>(std::find(data.feature_names.begin(), data.feature_names.end(), "r2") -
-                                              data.feature_names.begin());
-  Rankings out{name, {}, {}, all.cols - first + 1};
-  DenseMatrix x{all.rows, first, {}};
-  for (std::size_t i = 0; i < all.rows; ++i) {
-    const double* row = all.values.data() + i * all.cols;
-    x.values.insert(x.values.end(), row, row + first);
-    out.position.push_back(std::stoi(data.class_names[static_cast<std::size_t>(data.label[i])]) - 1);
-    for (std::size_t j = first; j < all.cols; ++j) out.position.push_back(static_cast<std::int32_t>(row[j]) - 1);
+  options.target = "x1";
+  const RawTable table = read_table(path.string(), options, true);
+  const std::vector<double> x1 = raw_targets(table);
+  const auto& others = std::get<DenseMatrix>(table.x);
+  const auto ranks = static_cast<std::size_t>(std::find(table.feature_names.begin(), table.feature_names.end(), "r1") -
+                                              table.feature_names.begin());
+  Rankings out{name, {}, {}, others.cols - ranks};
+  DenseMatrix x{others.rows, ranks + 1, {}};
+  for (std::size_t i = 0; i < others.rows; ++i) {
+    const double* row = others.values.data() + i * others.cols;
+    x.values.push_back(x1[i]);
+    x.values.insert(x.values.end(), row, row + ranks);
+    for (std::size_t j = ranks; j < others.cols; ++j) out.position.push_back(static_cast<std::int32_t>(row[j]) - 1);
   }
   out.x = std::move(x);
   apply_in_place(fit_standardizer(view(out.x), {}), out.x);
