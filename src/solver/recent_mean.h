@@ -17,12 +17,13 @@ namespace m4n {
 template <class Scorer>
 class RecentMean {
  public:
-  explicit RecentMean(const Problem<Scorer>& problem) : present_(problem.scorer) {
+  // `whatever_it_costs`: for solvers whose passes cost far more than their multiply-adds.
+  explicit RecentMean(const Problem<Scorer>& problem, bool whatever_it_costs = false) : present_(problem.scorer) {
     if constexpr (is_one_vector) {
       constexpr std::size_t sweeps = 200;  // of a solve's short late ones, all together a pass or more
       std::size_t pass = 0;
       for (std::size_t i = 0; i < problem.examples(); ++i) pass += present_->work(i);
-      if (pass >= sweeps * present_->raw().size()) mean_.emplace(*present_);
+      if (whatever_it_costs || pass >= sweeps * present_->raw().size()) mean_.emplace(*present_);
     }
   }
 

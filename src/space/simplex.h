@@ -17,9 +17,8 @@ using LabelView = std::span<const std::int32_t>;
 // What solvers ask of an output space.
 template <class S>
 concept OutputSpace = requires(const S s, LabelView y, std::span<double> mu, std::span<const double> v) {
-  {s.embed(y, mu)};                                       // mu = phi(y)
-  { s.score(v, y) } -> std::convertible_to<double>;       // v . phi(y)
-  { s.marginals(v, mu) } -> std::convertible_to<double>;  // mu = gradient of log sum_y exp(v . phi(y))
+  {s.embed(y, mu)};                                  // mu = phi(y)
+  { s.score(v, y) } -> std::convertible_to<double>;  // v . phi(y)
 };
 
 class Simplex {
