@@ -240,9 +240,11 @@ Action declare(CLI::App& app) {
                   [arguments](const std::string& text) {
                     arguments->surrogates = parse_nonempty("surrogates", text, "a list as m4n,m3n,crf, or auto");
                   });
-  add_text_option(app, "lambdas", "LIST", "2^0:2^-16", "numbers and ranges of powers to choose from, as 0.1,2^-4:2^-10; sequences try their default from 2^-8 on only "
-                  "while the best one is among the last two",
-                  [&options](const std::string& text) { set_lambdas(options, text); });
+  add_text_option(
+      app, "lambdas", "LIST", "2^0:2^-16",
+      "numbers and ranges of powers to choose from, as 0.1,2^-4:2^-10; sequences try their default from 2^-8 on only "
+      "while the best one is among the last two",
+      [&options](const std::string& text) { set_lambdas(options, text); });
   add_text_option(app, "extend", "yes|no", "yes",
                   "go on beyond the grid, up to four times two steps, while the best "
                   "lambda is at its edge",

@@ -75,8 +75,10 @@ Action declare(CLI::App& app) {
   add_argument(app, "MODEL", "a model saved by train", arguments->model);
   add_argument(app, "DATA", "labelled data of the kind the model was trained on, plain or gzip; - is standard input",
                arguments->data);
-  app.add_flag("--json", arguments->json,
-               "print one JSON object: n, unseen, loss, metrics, classes, and bootstrap if any");
+  app.add_flag(
+      "--json", arguments->json,
+      "print one JSON object: n, unseen, loss, metrics, classes; of sequences also tokens, labels, chunks; and "
+      "bootstrap if any");
   CLI::Option* replicates = add_text_option(
       app, "bootstrap", "N", "off", "95% confidence intervals from N resamples of the examples, N from 2 to 1000000",
       [arguments](const std::string& text) {

@@ -111,11 +111,10 @@ int run(const PredictArguments& arguments) {
   }
   const Model model = Model::load(arguments.model);
   if (arguments.marginals && model.surrogate != SurrogateKind::crf)
-    throw UsageError(
-        fmt::format("--marginals: {} was trained with --surrogate {}, which defines no class probabilities; "
-                    "train with --surrogate crf, or use {}",
-                    arguments.model, to_string(model.surrogate),
-                    model.task == Task::sequence ? "--k-best N" : "--scores"));
+    throw UsageError(fmt::format(
+        "--marginals: {} was trained with --surrogate {}, which defines no class probabilities; "
+        "train with --surrogate crf, or use {}",
+        arguments.model, to_string(model.surrogate), model.task == Task::sequence ? "--k-best N" : "--scores"));
   if (model.task == Task::sequence) return run_sequences(model, arguments);
   if (arguments.k_best > 0)
     throw UsageError(

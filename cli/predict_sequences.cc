@@ -80,10 +80,10 @@ class Tagger {
 
 constexpr const char* at_line = "the sequence at line";
 [[noreturn]] void refuse_scores(const std::string& file, const char* what, std::size_t number) {
-  throw Error(
-      fmt::format("{}: the scores of {} {} are not finite numbers: one of its values is too large for the model; correct "
-                  "it, or leave it out",
-                  file, what, number));
+  throw Error(fmt::format(
+      "{}: the scores of {} {} are not finite numbers: one of its values is too large for the model; correct "
+      "it, or leave it out",
+      file, what, number));
 }
 
 // Writes answers as they come, in text or collected as JSON.
@@ -240,7 +240,8 @@ void predict_columns(LineReader& lines, const ChainPredictor& predictor, const M
                 encoder = SequenceEncoder(input.attributes, input.dictionary, input.feature_columns)](
                    std::size_t i, Answer& answer) mutable {
           const SparseMatrix& rows = encoder.encode(text[i], 0);
-          if (!tagger.answer(rows.view(), 0, rows.rows, answer)) refuse_scores(lines.file(), at_line, text[i].first_line(0));
+          if (!tagger.answer(rows.view(), 0, rows.rows, answer))
+            refuse_scores(lines.file(), at_line, text[i].first_line(0));
         };
       },
       [&](std::size_t i, const Answer& answer) {

@@ -99,7 +99,8 @@ Action declare(CLI::App& app) {
   ReproduceOptions& options = arguments->options;
   arguments->train.binning = Binning::width;
   add_argument(app, "TABLE", "table1, table2 or all", arguments->what);
-  add_file_option(app, "data", "DIR", "directory with the data sets as NAME.csv and ocr_letters.data, plain or .gz", options.data)
+  add_file_option(app, "data", "DIR", "directory with the data sets as NAME.csv and ocr_letters.data, plain or .gz",
+                  options.data)
       ->required();
   add_file_option(app, "out", "DIR",
                   "where the tables (reproduce.md, reproduce.json) and every cell are kept; cells that are there are "

@@ -8,7 +8,8 @@
 
 int main() try {
   // Text in columns, the label last, with a template that says what a word is described by.
-  std::ofstream("sentences.txt") << "the D\ncan N\nruns V\n\nwe N\ncan V\nrun V\n\na D\nrun N\n\nwe N\nrun V\na D\ncan N\n";
+  std::ofstream("sentences.txt")
+      << "the D\ncan N\nruns V\n\nwe N\ncan V\nrun V\n\na D\nrun N\n\nwe N\nrun V\na D\ncan N\n";
   std::ofstream("words.tpl") << "U0:%x[0,0]\nU1:%x[-1,0]\nB\n";
 
   m4n::TrainOptions options;

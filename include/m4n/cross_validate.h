@@ -69,8 +69,9 @@ struct CvOptions {
   std::vector<Candidate> candidates{Candidate{}};
   std::vector<double> lambdas;                              // descending
   std::vector<std::optional<double>> gammas{std::nullopt};  // nullopt: from the training part
-  std::size_t first_lambdas = 0;  // tried at once; the others two at a time while the best is among the last two. 0: all
-  bool extend = true;                                       // beyond the grid, where the best lambda is at its edge
+  std::size_t first_lambdas =
+      0;                  // tried at once; the others two at a time while the best is among the last two. 0: all
+  bool extend = true;     // beyond the grid, where the best lambda is at its edge
   bool warm_path = true;  // each lambda starts from the solution of the one before; no: from nothing
   SplitPlan plan;
   std::vector<CvCell> known;                              // found earlier with the same options; not computed again

@@ -146,9 +146,11 @@ std::vector<OptionRow> make_table() {
          o.oracle_iterations = static_cast<int>(parse_whole(
              "oracle-iterations", o.iterations_per_part ? text.substr(0, text.size() - 1) : text, 1, most_iterations));
        }});
-  add(yes_no("warm-start", "yes", "spmp on classes and grades: start every call of the oracle where the example's last one ended; on sequences it "
-             "always starts at the uniform distribution",
-             &T::warm_start));
+  add(yes_no(
+      "warm-start", "yes",
+      "spmp on classes and grades: start every call of the oracle where the example's last one ended; on sequences it "
+      "always starts at the uniform distribution",
+      &T::warm_start));
   add(yes_no("average", "yes with --step paper", "gbcfw: return the weighted average of the iterates", &T::average));
   add(choice<StepRule>("step", {StepRule::paper, StepRule::line_search}, "paper with spmp, line-search otherwise",
                        "gbcfw: the step 2n / (t + 2n), or the best step along the direction", &T::step));

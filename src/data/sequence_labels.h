@@ -31,8 +31,8 @@ class LabelNumbers {
   std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> numbers_;
 };
 
-// Training: sorts the names, as numbers where all are numbers and by bytes otherwise, and renumbers the labels with them. Throws Error with `file` if there are fewer
-// than two.
+// Training: sorts the names, as numbers where all are numbers and by bytes otherwise, and renumbers the labels with
+// them. Throws Error with `file` if there are fewer than two.
 std::vector<std::string> sort_classes(const LabelNumbers& labels, std::vector<std::int32_t>& label,
                                       const std::string& file);
 

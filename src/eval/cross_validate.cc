@@ -108,7 +108,8 @@ class CrossValidation {
     };
     auto family = std::find_if(families_.begin(), families_.end(), same);
     if (family == families_.end()) {
-      family = families_.insert(families_.end(), Family{o, {}, {}, LambdaGrid(options_.lambdas, options_.first_lambdas)});
+      family =
+          families_.insert(families_.end(), Family{o, {}, {}, LambdaGrid(options_.lambdas, options_.first_lambdas)});
     }
     family->candidates.push_back(index);
     family->decoders.push_back(candidate.decode);

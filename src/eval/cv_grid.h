@@ -1,6 +1,6 @@
 // The lambdas of a cross-validation, which grow beyond an edge of the grid while the best lambda lies there. Where fits
-// at small lambdas are slow, the grid is walked: its lower end is tried two lambdas at a time, until the best one is not
-// among the last two.
+// at small lambdas are slow, the grid is walked: its lower end is tried two lambdas at a time, until the best one is
+// not among the last two.
 #pragma once
 #include <string>
 #include <vector>

@@ -124,8 +124,9 @@ std::string train_text(const TrainReport& report) {
   Lines lines = {
       {"task", fmt::format("{}, loss {}", report.task, report.loss)},
       {"surrogate", surrogate_text(report.surrogate, report.smoothing) + ", decoded by " + report.decode},
-      {"data", fmt::format("{}, {} ({}), {}", examples_text(report.n, report.tokens, report.task == to_string(Task::sequence)),
-                           counted(report.d, "feature"), report.features, counted(report.k, "class", "classes"))},
+      {"data",
+       fmt::format("{}, {} ({}), {}", examples_text(report.n, report.tokens, report.task == to_string(Task::sequence)),
+                   counted(report.d, "feature"), report.features, counted(report.k, "class", "classes"))},
       {"lambda", rounded(report.lambda)},
       {"solver", fmt::format("{}, {}, {}, {:.3g} s ({:.3g} s in all)", report.solver, epochs_text(report.epochs),
                              counted(report.oracle_calls, "oracle call"), report.seconds, report.seconds_total)},

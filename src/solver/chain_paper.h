@@ -100,7 +100,8 @@ class ChainPaper {
  private:
   int iterations(std::size_t length) const {
     constexpr std::size_t most = std::numeric_limits<int>::max();
-    return per_position_ ? static_cast<int>(std::min(most, static_cast<std::size_t>(iterations_) * length)) : iterations_;
+    return per_position_ ? static_cast<int>(std::min(most, static_cast<std::size_t>(iterations_) * length))
+                         : iterations_;
   }
   Sized& of(std::size_t length, Workspace& ws) const {
     return ws.sized.try_emplace(length, length, loss_, iterations(length)).first->second;

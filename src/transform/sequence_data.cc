@@ -42,10 +42,10 @@ class TrainingRows {
     AttributeDictionary dictionary =
         hashing_.hash_bits() == 0 ? counter_.finish(min_count_, rows_) : std::move(hashing_);
     if (dictionary.columns() == 0)
-      throw Error(min_count_ > 1
-                      ? fmt::format("{}: no attribute occurs in {} tokens or more; lower --min-count", file, min_count_)
-                      : fmt::format("{}: no token has an attribute; a label is followed by a tab and its attributes",
-                                    file));
+      throw Error(
+          min_count_ > 1
+              ? fmt::format("{}: no attribute occurs in {} tokens or more; lower --min-count", file, min_count_)
+              : fmt::format("{}: no token has an attribute; a label is followed by a tab and its attributes", file));
     // Attributes of texts are there or not; their ones need not be kept.
     if (std::all_of(rows_.value.begin(), rows_.value.end(), [](double value) { return value == 1; }))
       rows_.value = std::vector<double>();
