@@ -188,7 +188,7 @@ void m4n_rows(const Sentences& train, const Sentences& test, Json& rows) {
       found.seconds = fastest_seconds(
           [&] { solve_chains(request, [&](ChainSolution reached) { solution = std::move(reached); }); });
       found.relative_gap = solution.result.certificate.relative_gap();
-      const ChainPredictor predictor(solution.weights, cost, default_chain_decoder(surrogate, cost));
+      const ChainPredictor predictor(solution.weights, cost, chain_decoder(Decoder::automatic, surrogate, cost));
       const std::vector<std::int32_t> predicted = predict_sequences(predictor, test.x.view(), test.tokens, context);
       std::size_t wrong = 0;
       for (std::size_t t = 0; t < predicted.size(); ++t) wrong += predicted[t] != test.label[t] ? 1 : 0;
