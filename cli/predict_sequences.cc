@@ -8,19 +8,16 @@
 #include <atomic>
 #include <cmath>
 #include <exception>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <type_traits>
 
 #include "core/parallel.h"
-#include "csv_out.h"
 #include "data/conll.h"
 #include "data/crfsuite.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
 #include "messages.h"
-#include "model/atomic_file.h"
+#include "sequence_writer.h"
 #include "surrogate/chain_predictor.h"
 #include "transform/read_sequences.h"
 #include "transform/sequence_data.h"
@@ -30,17 +27,6 @@ namespace {
 
 constexpr std::size_t batch_size = 512;  // sentences that are read before they are tagged
 constexpr std::size_t chunk = 16;        // of them a thread takes at a time
-
-struct Labelling {
-  std::vector<std::int32_t> label;
-  double score = 0, probability = 0;  // the latter for crf only
-};
-
-// All that was asked for about one sentence.
-struct Answer {
-  std::vector<Labelling> best;    // the decoder's one, or the k best
-  std::vector<double> marginals;  // M x k, where asked for
-};
 
 class Tagger {
  public:
@@ -86,117 +72,11 @@ constexpr const char* at_line = "the sequence at line";
       file, what, number));
 }
 
-// Writes answers as they come, in text or collected as JSON.
-class Writer {
- public:
-  Writer(const Model& model, const SequencePrediction& asked)
-      : model_(model), asked_(asked), csv_(model.input->format == Format::ocr), names_(model.classes) {
-    if (csv_)
-      for (std::string& name : names_) name = csv_cell(name);
-    if (!asked.json) return;
-    json_ = {{"n", 0}, {"tokens", 0}, {"classes", model.classes}};
-    json_[asked.k_best > 0 ? "k_best" : "label"] = nlohmann::ordered_json::array();
-    if (asked.marginals) json_["marginals"] = nlohmann::ordered_json::array();
-  }
-
-  // A line a token; `begin(m)` writes what stands before the label of token m, with its separator.
-  template <class Begin>
-  void add(const Answer& answer, char separator, Begin&& begin) {
-    if (asked_.json) return add_json(answer);
-    for (std::size_t m = 0; m < answer.best[0].label.size(); ++m) {
-      begin(m, text_);
-      const std::size_t columns = std::max<std::size_t>(asked_.k_best, 1);
-      for (std::size_t r = 0; r < columns; ++r) {
-        if (r > 0) text_ += separator;
-        // There may be fewer labellings than were asked for.
-        text_ += r < answer.best.size() ? std::string_view(names_[static_cast<std::size_t>(answer.best[r].label[m])])
-                                        : unknown_label_name;
-      }
-      for (std::size_t k = 0; asked_.marginals && k < model_.k(); ++k) {
-        text_ += separator;
-        if (!csv_) (text_ += names_[k]) += ':';
-        fmt::format_to(std::back_inserter(text_), "{}", answer.marginals[m * model_.k() + k]);
-      }
-      text_ += '\n';
-    }
-  }
-  void add_line(std::string_view line) {
-    if (!asked_.json) (text_ += line) += '\n';
-  }
-  void add_csv_header() {
-    std::string line = "label";
-    for (std::size_t r = 2; r <= asked_.k_best; ++r) line += fmt::format(",label_{}", r);
-    for (std::size_t k = 0; asked_.marginals && k < model_.k(); ++k) line += "," + csv_cell("p_" + model_.classes[k]);
-    add_line(line);
-  }
-
-  // What there is goes out now, unless it goes to a file as a whole.
-  void flush() {
-    if (!asked_.out.empty() || asked_.json) return;
-    print(text_);
-    finish_output();
-    text_.clear();
-  }
-  void finish() {
-    // Names may hold bytes that are not UTF-8; JSON may not.
-    if (asked_.json) text_ = json_.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-    if (!asked_.out.empty()) return write_file_atomically(asked_.out, text_);
-    print(text_);
-    finish_output();
-  }
-
- private:
-  nlohmann::ordered_json names(const Labelling& labelling) const {
-    nlohmann::ordered_json out = nlohmann::ordered_json::array();
-    for (const std::int32_t label : labelling.label) out.push_back(model_.classes[static_cast<std::size_t>(label)]);
-    return out;
-  }
-  void add_json(const Answer& answer) {
-    const std::size_t length = answer.best[0].label.size();
-    json_["n"] = json_["n"].get<std::size_t>() + 1;
-    json_["tokens"] = json_["tokens"].get<std::size_t>() + length;
-    if (asked_.k_best == 0) {
-      json_["label"].push_back(names(answer.best[0]));
-    } else {
-      nlohmann::ordered_json all = nlohmann::ordered_json::array();
-      for (const Labelling& labelling : answer.best) {
-        all.push_back({{"score", labelling.score}, {"label", names(labelling)}});
-        if (model_.surrogate == SurrogateKind::crf) all.back()["probability"] = labelling.probability;
-      }
-      json_["k_best"].push_back(std::move(all));
-    }
-    if (!asked_.marginals) return;
-    nlohmann::ordered_json tokens = nlohmann::ordered_json::array();
-    for (std::size_t m = 0; m < length; ++m)
-      tokens.push_back(std::span(answer.marginals).subspan(m * model_.k(), model_.k()));
-    json_["marginals"].push_back(std::move(tokens));
-  }
-
-  const Model& model_;
-  const SequencePrediction& asked_;
-  bool csv_;
-  std::vector<std::string> names_;  // as they are written
-  std::string text_;
-  nlohmann::ordered_json json_;
-};
-
-// Blank lines stay where they are.
-class LineEcho {
- public:
-  void before(std::size_t line, Writer& writer) {
-    for (; line_ < line; ++line_) writer.add_line("");
-  }
-  void pass(std::size_t count) { line_ += count; }
-
- private:
-  std::size_t line_ = 1;  // the next one to be written
-};
-
 // Reads up to batch_size sentences, fewer where the next one has yet to arrive, tags them and writes them; until the
 // end. read(i) reads a sentence into place i of the batch, make_worker() gives a thread a function (i, answer) that
 // answers it, write(i, answer) writes it.
 template <class Read, class MakeWorker, class Write>
-void in_batches(LineReader& lines, const SequencePrediction& asked, LineEcho& echo, Writer& writer, Read&& read,
+void in_batches(LineReader& lines, const SequencePrediction& asked, LineEcho& echo, SequenceWriter& writer, Read&& read,
                 MakeWorker&& make_worker, Write&& write) {
   std::vector<Answer> answers(batch_size);
   std::vector<std::optional<std::invoke_result_t<MakeWorker>>> workers(thread_count(asked.context.threads));
@@ -224,7 +104,7 @@ void in_batches(LineReader& lines, const SequencePrediction& asked, LineEcho& ec
 }
 
 void predict_columns(LineReader& lines, const ChainPredictor& predictor, const Model& model,
-                     const SequencePrediction& asked, Writer& writer) {
+                     const SequencePrediction& asked, SequenceWriter& writer) {
   const SequenceInput& input = *model.input;
   ConllReader reader(lines);
   std::vector<ConllText> text(batch_size);
@@ -258,7 +138,7 @@ void predict_columns(LineReader& lines, const ChainPredictor& predictor, const M
 }
 
 void predict_attributes(LineReader& lines, const ChainPredictor& predictor, const Model& model,
-                        const SequencePrediction& asked, Writer& writer) {
+                        const SequencePrediction& asked, SequenceWriter& writer) {
   CrfsuiteReader reader(lines);
   std::vector<CrfsuiteSequence> sequence(batch_size);
   std::atomic<bool> any_known = false;
@@ -286,7 +166,7 @@ void predict_attributes(LineReader& lines, const ChainPredictor& predictor, cons
 }
 
 void predict_letters(LineReader& lines, const ChainPredictor& predictor, const Model& model,
-                     const SequencePrediction& asked, Writer& writer) {
+                     const SequencePrediction& asked, SequenceWriter& writer) {
   const LabelledSequences words = read_model_sequences(lines, *model.input, model.classes, model.d, false);
   const Groups& groups = words.data.feature_rows;
   std::vector<Answer> answers(groups.count());
@@ -307,7 +187,7 @@ void predict_sequences(const Model& model, const SequencePrediction& asked) {
   Input input = Input::open(asked.data);
   LineReader lines(input);
   const ChainPredictor predictor(model);
-  Writer writer(model, asked);
+  SequenceWriter writer(model, asked);
   switch (model.input->format) {
     case Format::conll:
       predict_columns(lines, predictor, model, asked, writer);
