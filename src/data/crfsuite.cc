@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "m4n/error.h"
@@ -46,10 +47,10 @@ void CrfsuiteReader::add(std::string_view line, CrfsuiteSequence& sequence) {
 // Appends the name at the start of a field to `out`; returns what is left, from the colon on.
 std::string_view CrfsuiteReader::unescape(std::string_view field, std::string& out) const {
   for (;;) {
-    const std::size_t special = field.find_first_of("\\:");
-    out.append(field.substr(0, special));
-    if (special == std::string_view::npos) return {};
-    field.remove_prefix(special);
+    const auto special = std::find_if(field.begin(), field.end(), [](char c) { return c == '\\' || c == ':'; });
+    out.append(field.begin(), special);
+    if (special == field.end()) return {};
+    field.remove_prefix(static_cast<std::size_t>(special - field.begin()));
     if (field.front() == ':') return field;
     if (field.size() < 2 || (field[1] != '\\' && field[1] != ':'))
       throw Error(

@@ -80,6 +80,10 @@ void ChainTagger::decode(std::span<std::int32_t> y) {
     case Decoder::expected: {
       const PaddedRows<const double> mu = marginals();
       for (std::size_t m = 0; m < y.size(); ++m) {
+        if (shared_.cost_.kind() == LossKind::zero_one) {  // the most likely label
+          y[m] = static_cast<std::int32_t>(std::max_element(mu.row(m), mu.row(m) + k) - mu.row(m));
+          continue;
+        }
         double least = 0;
         for (std::size_t p = 0; p < k; ++p) {
           const std::span<const double> cost = shared_.cost_.of_prediction(p);
