@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "core/option_values.h"
 #include "core/wording.h"
 #include "data/table.h"
@@ -49,6 +51,9 @@ std::vector<std::string> readable_inputs(const std::string& data, const TrainOpt
   add(names_a_file(options.loss), options.loss, "--loss");
   add(names_a_file(options.class_weight), options.class_weight, "--class-weight");
   const std::string& text = options.text_template;
+  if (!text.empty() && !names_a_file(text) && builtin_template(text).empty() && !std::filesystem::exists(text))
+    throw UsageError(
+        fmt::format("--template: found {}, expected chunking, ner, pos or the name of a file", shown(text)));
   add(!text.empty() && builtin_template(text).empty(), text, "--template");
   return out;
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <exception>
 #include <optional>
+#include <set>
 #include <type_traits>
 
 #include "core/parallel.h"
@@ -142,6 +143,8 @@ void predict_attributes(LineReader& lines, const ChainPredictor& predictor, cons
   CrfsuiteReader reader(lines);
   std::vector<CrfsuiteSequence> sequence(batch_size);
   std::atomic<bool> any_known = false;
+  bool any_label = false;  // one that the model knows, or none
+  const std::set<std::string_view> labels(model.classes.begin(), model.classes.end());
   LineEcho echo;
   in_batches(
       lines, asked, echo, writer, [&](std::size_t i) { return reader.next(sequence[i]); },
@@ -156,6 +159,8 @@ void predict_attributes(LineReader& lines, const ChainPredictor& predictor, cons
         };
       },
       [&](std::size_t i, const Answer& answer) {
+        const std::string_view label = sequence[i].label(0);
+        any_label = any_label || label.empty() || label == unknown_label_name || labels.contains(label);
         echo.before(sequence[i].line_number(0), writer);
         writer.add(answer, '\t', [](std::size_t, std::string&) {});
         echo.pass(sequence[i].tokens());
@@ -163,6 +168,11 @@ void predict_attributes(LineReader& lines, const ChainPredictor& predictor, cons
   if (!any_known && lines.line_number() > 0)
     warn(fmt::format("{}: the model knows none of its attributes; they follow the label, each after a tab",
                      lines.file()));
+  else if (!any_label && lines.line_number() > 0)
+    warn(fmt::format(
+        "{}: no sequence starts with a label that the model knows; is there one before the first tab? Write _ "
+        "where it is not known",
+        lines.file()));
 }
 
 void predict_letters(LineReader& lines, const ChainPredictor& predictor, const Model& model,

@@ -118,8 +118,8 @@ std::vector<OptionRow> make_table() {
       &T::decode));
   add(word_or_file(
       "loss", {"zero-one", "absolute", "squared", "hamming"}, "zero-one; absolute for ordinal; hamming for sequences",
-      "what a mistake costs; a file holds the k x k matrix cost[true][predicted]; on sequences the mean over "
-      "the tokens, which hamming is of zero-one",
+      "what a mistake costs; a file holds the k x k matrix cost[true][predicted]; a sequence costs the mean over its "
+      "tokens, hamming being that of zero-one",
       &T::loss));
   add(real("lambda", "X", "1/n; for m4n and m3n on sequences their mean length / n",
            "weight of |w|^2 / 2 beside the MEAN loss, from 1e-30 to 1e30, as 0.01, 1e-4 or 2^-13; the value used is "
