@@ -1,24 +1,9 @@
-// M4N and M3N on chains: block ascent on the dual with atoms (solver/chain_atoms.h).
-//
-//   full visit     v = scores of sentence i; ask the oracle, to a fifth of what the block can gain; append its answer
-//                  if it is better than the atoms there are; re-optimise their weights; move w along
-//   cached visit   the same without the oracle
-//   pass           all sentences, in a fresh random order
-//
-// After a full pass, cached passes follow as long as the dual gains at least as much per counted operation as in that
-// full pass. Operations, not seconds: the result does not depend on the machine or on what else it does. The weights
-// of about the last pass are averaged (solver/recent_mean.h); the certificate looks at that mean where there is one,
-// and its dual value is that of the atoms, with w rebuilt from them in double.
+// M4N and M3N on chains: block ascent (solver/atom_ascent.h) with sparse atoms (solver/chain_atoms.h). The oracle is
+// asked to a fifth of what the block can gain; cached visits score only the positions that atoms contest.
 #pragma once
-#include <cmath>
-#include <numeric>
-#include <optional>
-
-#include "core/rng.h"
-#include "solver/certificate.h"
+#include "solver/atom_ascent.h"
 #include "solver/chain_atoms.h"
 #include "solver/chain_gram.h"
-#include "solver/recent_mean.h"
 
 namespace m4n {
 
@@ -40,92 +25,28 @@ struct ChainDual {
 };
 
 template <class Scorer, class Oracle>
-class ChainAscent {
+class ChainAscent : public AtomAscent<ChainAscent<Scorer, Oracle>, Scorer> {
+  using Base = AtomAscent<ChainAscent<Scorer, Oracle>, Scorer>;
+  friend Base;
+  using Base::memory, Base::negligible, Base::problem_, Base::result_, Base::scalar, Base::value_;
+  using typename Base::Pass;
+
  public:
   ChainAscent(const Problem<Scorer>& problem, const Oracle& oracle, const SentenceGram<Scorer>& gram,
               ChainDual<Oracle>& dual, const SolverOptions& options, const Context& context)
-      : problem_(problem),
+      : Base(problem, options, context, false),
         oracle_(&oracle),
         gram_(&gram),
         dual_(&dual),
-        options_(options),
-        context_(&context),
-        watch_(context, options_),
-        scratch_(problem.scorer->longest(), problem.scorer->labels()),
-        mean_(problem),
-        order_(problem.examples()),
-        rng_(options.seed, 1) {
-    std::iota(order_.begin(), order_.end(), 0U);
+        scratch_(problem.scorer->longest(), problem.scorer->labels()) {
     unary_.shape(problem.scorer->longest(), problem.scorer->labels());
     step_.assign(problem.scorer->longest() * problem.scorer->stride(), 0.0);
   }
 
-  SolveResult run() {
-    // Without a sign that the tolerance is reached, certificates wait for this share of all full passes so far.
-    constexpr double patience = 0.5;
-    constexpr int most_cached = 30;
-    rebuild();
-    double certified_at = -1;
-    bool ended = false;
-    int next = 10;
-    while (!result_.certificate.converged && !ended && result_.epochs < options_.epochs) {
-      const Pass full = pass(true);
-      ++result_.epochs;
-      ended = watch_.stopped(0);
-      const double target = options_.tol * (value_ + full.gap);
-      if (!ended && (full.gap <= likely * target || result_.epochs >= next)) {
-        certify(&watch_);
-        certified_at = result_.epochs;
-        next = result_.epochs + 1 + static_cast<int>(patience * result_.epochs);
-        ended = watch_.stopped(0);
-      }
-      for (int c = 0; c < most_cached && !ended && !result_.certificate.converged; ++c) {
-        const Pass cached = pass(false);
-        ended = watch_.stopped(0);
-        certified_at = -1;
-        if (!(cached.gain * full.work >= full.gain * cached.work)) break;
-      }
-    }
-    if (certified_at != result_.epochs && !(ended && best_.known())) certify(nullptr);
-    best_.restore(*problem_.scorer);
-    result_.seconds = watch_.seconds();
-    result_.interrupted = watch_.interrupted();
-    result_.solver = "atoms";
-    return result_;
-  }
-
  private:
-  struct Pass {
-    double gain = 0, gap = 0, work = 0;
-  };
+  static constexpr double patience = 0.5;
   // How well the oracle is asked, relative to what the block can gain. Better answers cost more and take fewer passes.
   static constexpr double of_the_gain = 0.2;
-  // How far above the gap at the end of a pass the sum of the gaps met during it lies, about.
-  static constexpr double likely = 1.7;
-  // The mean follows the weights of about the last so many passes.
-  static constexpr double passes_of_mean = 3;
-  // Operations that are not vectorised, in multiply-adds of those that are.
-  static constexpr double scalar = 8;
-  // Atoms without weight are kept for that many visits: scores come back to them.
-  static constexpr unsigned memory = 12;
-
-  Pass pass(bool full) {
-    rng_.shuffle(std::span(order_));
-    const std::size_t n = order_.size(), slice = std::max<std::size_t>(1, n / 16);
-    Pass total;
-    std::size_t followed = 0;
-    for (std::size_t place = 0; place < n; ++place) {
-      const double before = total.work;
-      visit(order_[place], full, total);
-      if (watch_.stopped(static_cast<std::size_t>(total.work - before))) break;
-      if (place + 1 - followed == slice || place + 1 == n) {
-        mean_.follow(static_cast<double>(place + 1 - followed) / (passes_of_mean * static_cast<double>(n)));
-        followed = place + 1;
-      }
-    }
-    value_ += total.gain;
-    return total;
-  }
 
   void visit(std::size_t i, bool full, Pass& total) {
     Scorer& scorer = *problem_.scorer;
@@ -146,7 +67,7 @@ class ChainAscent {
     if (full) {
       const ChainScores v{unary, &scorer.transitions()};
       const double own = score(v, y);
-      const ChainAccuracy accuracy{negligible(), of_the_gain, current + own};
+      const ChainAccuracy accuracy{negligible(0.1), of_the_gain, current + own};
       const ChainAnswer answer = oracle_->answer(v, y, accuracy, dual_->seeds[i], workspace_);
       ++result_.oracle_calls;
       total.gap += share * (answer.upper - own - current);
@@ -186,9 +107,6 @@ class ChainAscent {
     std::fill_n(step.data(), step.rows() * step.stride(), 0.0);
   }
 
-  // A gap of a block that would not keep the whole from its tolerance.
-  double negligible() const { return std::max(1e-12, 0.1 * options_.tol * std::abs(value_)); }
-
   // w := w(mu) afresh, and the dual value of the atoms.
   void rebuild() {
     const double squares =
@@ -205,67 +123,31 @@ class ChainAscent {
     for (std::size_t i = 0; i < problem_.examples(); ++i) value_ += problem_.weight[i] * dual_->block[i].risk();
   }
 
-  // P from above at the mean weights; nothing changes if the watch says stop first.
-  void certify(const Watch* patience) {
-    rebuild();
-    const Scorer& weights = mean_.weights();
-    const std::optional<double> loss = upper_loss(weights, patience);
-    if (!loss) return;
-    best_.offer({*loss + 0.5 * problem_.lambda * weights.norm_squared(), value_, false}, weights);
-    result_.certificate = best_.certificate(options_.tol);
-    watch_.report(result_.epochs, result_.certificate);
+  struct Worker {
+    typename Oracle::Workspace workspace;
+    PaddedMatrix<double> unary;
+  };
+  Worker worker(const Scorer& weights) const {
+    weights.transitions();
+    return {};
+  }
+  double upper(std::size_t i, const Scorer& weights, Worker& own) const {
+    const PaddedRows<double> unary = own.unary.shape(weights.length(i), weights.labels());
+    weights.unary(i, unary);
+    const ChainScores v{unary, &weights.prepared()};
+    const LabelView y = problem_.y(i);
+    typename Oracle::Seeds seeds = dual_->seeds[i];
+    const ChainAccuracy accuracy{0.05 * negligible(0.1)};
+    return oracle_->answer(v, y, accuracy, seeds, own.workspace).upper - score(v, y);
   }
 
-  // sum_i p_i S(v_i, y_i), from above.
-  std::optional<double> upper_loss(const Scorer& weights, const Watch* patience) {
-    constexpr std::size_t chunk = 64;
-    struct Worker {
-      typename Oracle::Workspace workspace;
-      PaddedMatrix<double> unary;
-    };
-    const std::size_t n = problem_.examples();
-    std::vector<double> sums((n + chunk - 1) / chunk);
-    std::vector<Worker> scratch(std::min<std::size_t>(thread_count(context_->threads), sums.size()));
-    const Transitions& transitions = weights.transitions();
-    const double accuracy = 0.05 * negligible();
-    std::atomic<bool> given_up{false};
-    parallel_chunks(n, chunk, static_cast<unsigned>(scratch.size()),
-                    [&](std::size_t at, std::size_t first, std::size_t last, unsigned worker) {
-                      auto& [workspace, memory_of_unary] = scratch[worker];
-                      double sum = 0;
-                      for (std::size_t i = first; i < last && !given_up; ++i) {
-                        if (patience != nullptr && i % 16 == 0 && patience->expired()) given_up = true;
-                        const PaddedRows<double> unary = memory_of_unary.shape(weights.length(i), weights.labels());
-                        weights.unary(i, unary);
-                        const ChainScores v{unary, &transitions};
-                        const LabelView y = problem_.y(i);
-                        typename Oracle::Seeds seeds = dual_->seeds[i];
-                        const ChainAnswer answer = oracle_->answer(v, y, ChainAccuracy{accuracy}, seeds, workspace);
-                        sum += problem_.weight[i] * (answer.upper - score(v, y));
-                      }
-                      sums[at] = sum;
-                    });
-    if (given_up) return std::nullopt;
-    return std::accumulate(sums.begin(), sums.end(), 0.0);
-  }
-
-  Problem<Scorer> problem_;
   const Oracle* oracle_;
   const SentenceGram<Scorer>* gram_;
   ChainDual<Oracle>* dual_;
-  SolverOptions options_;
-  const Context* context_;
-  Watch watch_;
-  SolveResult result_;
   typename Oracle::Workspace workspace_;
   AtomScratch scratch_;
   PaddedMatrix<double> unary_;
   AlignedVector<double> step_;
-  RecentMean<Scorer> mean_;
-  BestPoint<Scorer> best_;
-  std::vector<std::uint32_t> order_;
-  Rng rng_;
-  double value_ = 0;  // the dual, as the gains of the visits sum up
 };
 
 }  // namespace m4n

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/atom_weights.h"
+
 namespace m4n {
 namespace {
 
@@ -47,35 +49,8 @@ void AtomBlock::append(double risk, std::size_t stride, const AtomScratch& scrat
 }
 
 double AtomBlock::reweigh(double c, AtomScratch& scratch) {
-  constexpr double enough = 0.02;  // of the spread at the start
-  constexpr int most_steps = 200;
-  const std::size_t count = size();
-  std::vector<double>&slope = scratch.slope, &change = scratch.change;
-  slope.assign(scratch.gain.begin(), scratch.gain.end());
-  change.assign(count, 0.0);
-  double first_spread = 0, value = 0;
-  for (int step = 0; step < most_steps; ++step) {
-    std::size_t up = 0, down = count;
-    for (std::size_t a = 0; a < count; ++a) {
-      if (slope[a] > slope[up]) up = a;
-      if (atoms_[a].weight > 0 && (down == count || slope[a] < slope[down])) down = a;
-    }
-    const double spread = slope[up] - slope[down];
-    if (step == 0) first_spread = spread;
-    if (!(spread > enough * first_spread)) break;
-    const double curvature = c * (gram(up, up) + gram(down, down) - 2 * gram(up, down));
-    double t = atoms_[down].weight;
-    const bool all = !(curvature * t > spread);
-    if (!all) t = spread / curvature;
-    value += t * (spread - 0.5 * t * curvature);
-    atoms_[up].weight += t;
-    atoms_[down].weight = all ? 0 : atoms_[down].weight - t;
-    change[up] += t;
-    change[down] -= t;
-    for (std::size_t a = 0; a < count; ++a) slope[a] -= c * t * (gram(a, up) - gram(a, down));
-  }
-  for (Atom& atom : atoms_) atom.idle = atom.weight > 0 ? 0 : atom.idle + 1;
-  return value;
+  return reweigh_atoms(
+      atoms_, [&](std::size_t a, std::size_t b) { return gram(a, b); }, c, scratch.gain, scratch.slope, scratch.change);
 }
 
 void AtomBlock::forget(unsigned visits, std::size_t stride) {
