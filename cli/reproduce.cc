@@ -54,6 +54,11 @@ std::vector<FoundSet> sets_of(const ReproduceOptions& options, bool table1) {
     throw Error(fmt::format("{}: no data set that was asked for is there; {} uses {}", options.data,
                             table1 ? "table 1" : "table 2", shown_list(files, files.size())));
   }
+  const auto& protocols = options.protocols;
+  const bool paper = std::find(protocols.begin(), protocols.end(), Protocol::paper) != protocols.end();
+  for (const FoundSet& f : found)
+    if (paper && f.asked && f.set->task == Task::sequence)
+      warn(fmt::format("{}: left out of the protocol paper, whose solver takes minutes for a fit there", f.set->name));
   return found;
 }
 

@@ -207,3 +207,11 @@ def test_reproduce_letters(m4n, tmp_path):
     settings = [json.loads((out / "cells" / f"ocr-{p}-m4n" / "settings.json").read_text()) for p in ("exact", "best")]
     assert settings[0]["data"] != settings[1]["data"]  # the best has the products of the pixels
     assert "ocr" in (out / "reproduce.md").read_text()
+
+
+def test_reproduce_says_that_the_papers_solver_is_not_run_on_letters(m4n, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "ocr_letters.data").write_text(letters_text(random_words(12, 128, flip=0.4)))
+    result = m4n("reproduce", "table1", "--data", data, "--only", "ocr", "--protocols", "paper", "--out", tmp_path / "o")
+    assert "ocr: left out of the protocol paper" in result.stderr
