@@ -4,7 +4,8 @@
   bench/multilabel_peers.py --bench build/bench/bench/bench_multilabel --data DIR
 
 Both have the standardised features and a column of ones, which is penalised like the others, so that crf minimises exactly
-what scikit-learn does: lambda = 2 / (C n). scikit-learn stops by its default tolerance, m4n at a certified gap of 1e-3; the
+what scikit-learn does: lambda = 2 / (C n); m4n and m3n have M times that lambda, since their losses are means over the M
+labels. scikit-learn stops by its default tolerance, m4n at a certified gap of 1e-3; the
 objectives reached at every lambda are told beside the times. Prints JSON.
 """
 import argparse
