@@ -83,7 +83,7 @@ void AtomBlock::forget(unsigned visits, std::size_t stride) {
   for (std::size_t a = 1; a < size(); ++a) contest(a, stride);
 }
 
-void difference_from_truth(const ChainAnswer& answer, LabelView truth, std::size_t labels, AtomScratch& scratch) {
+void difference_from_truth(const LabellingAnswer& answer, LabelView truth, std::size_t labels, AtomScratch& scratch) {
   const std::size_t length = truth.size(), stride = row_stride<double>(labels);
   const auto add = [](AlignedVector<double>& dense, std::vector<std::uint32_t>& touched, std::size_t part,
                       double amount) {
