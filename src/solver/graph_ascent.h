@@ -58,6 +58,8 @@ class GraphAscent : public AtomAscent<GraphAscent<Scorer, Oracle>, Scorer> {
   static constexpr double patience = 0.5;
   // How well the oracle is asked, relative to what the block can gain. Better answers cost more and take fewer passes.
   static constexpr double of_the_gain = 0.2;
+  // Steps that re-optimising the weights of atoms takes, each a look at all of them, about.
+  static constexpr double steps_of_weights = 40;
 
   void visit(std::size_t i, bool full, Pass& total) {
     const Scorer& scorer = *problem_.scorer;
@@ -75,6 +77,7 @@ class GraphAscent : public AtomAscent<GraphAscent<Scorer, Oracle>, Scorer> {
     if (full) ask(i, current, total);
     if (block.size() == 1) return;
     const double value = block.reweigh(c, scratch_);
+    total.work += scalar * steps_of_weights * static_cast<double>(block.size());
     if (value > 0) {
       total.gain += share * value;
       total.work += scoring;
