@@ -125,10 +125,13 @@ class Assignment {
   }
 
   OutputColumns chosen_outputs(const Model* expected) const {
-    if (expected != nullptr) return expected->task == Task::ranking ? OutputColumns::ranks : OutputColumns::one;
+    if (expected != nullptr) return expected->task == Task::ranking      ? OutputColumns::ranks
+             : expected->task == Task::multilabel ? OutputColumns::marks
+                                                  : OutputColumns::one;
     if (options_.outputs) return *options_.outputs;
     if (!wanted_target_.empty() || find("label") >= 0 || find("target") >= 0) return OutputColumns::one;
-    return has_family('r') ? OutputColumns::ranks : OutputColumns::one;
+    if (has_family('r') == has_family('y')) return OutputColumns::one;
+    return has_family('r') ? OutputColumns::ranks : OutputColumns::marks;
   }
 
   // One of several output columns, and no feature of the model.
@@ -143,10 +146,11 @@ class Assignment {
     const auto count = std::count_if(columns_.names.begin(), columns_.names.end(),
                                      [this](const std::string& name) { return is_output(name); });
     if (!required) return;
-    if (count < 2)
-      throw Error(fmt::format(
-          "{}: line {}: {} output column{} {}1, {}2, ..; at least two are needed; the columns are {}", file_, line_,
-          count == 0 ? "no" : "only one", count == 0 ? "s" : "", letter, letter, shown_list(columns_.names, 10)));
+    const std::ptrdiff_t least = columns_.outputs == OutputColumns::ranks ? 2 : 1;
+    if (count < least)
+      throw Error(fmt::format("{}: line {}: {} output column{} {}1, {}2, ..; at least {} needed; the columns are {}",
+                              file_, line_, count == 0 ? "no" : "only one", count == 0 ? "s" : "", letter, letter,
+                              least == 1 ? "one is" : "two are", shown_list(columns_.names, 10)));
     if (expected != nullptr && static_cast<std::size_t>(count) != expected->k())
       throw Error(fmt::format("{}: line {}: {} output columns {}1, {}2, ..; the model has {}", file_, line_, count,
                               letter, letter, expected->k()));
@@ -168,12 +172,11 @@ class Assignment {
     if (!required) return -1;
     for (const char family : {'y', 'r'})
       if (has_family(family))
-        throw Error(
-            fmt::format("{}: line {}: several output columns ({}1, {}2, ..) and no column label or target: {}; "
-                        "--target picks one of the columns",
-                        file_, line_, family, family,
-                        family == 'y' ? "multi-label data are not supported by this command"
-                                      : "these are rankings; use --task ranking"));
+        throw Error(fmt::format("{}: line {}: several output columns ({}1, {}2, ..) and no column label or target: these "
+                                "are {}; --target picks one of the columns",
+                                file_, line_, family, family,
+                                family == 'y' ? "sets of labels; use --task multilabel"
+                                              : "rankings; use --task ranking"));
     const auto numbers = std::count_if(columns_.names.begin(), columns_.names.end(),
                                        [](const std::string& name) { return finite_number(name).has_value(); });
     throw Error(fmt::format("{}: line {}: no column label or target; the columns are {}; {}", file_, line_,

@@ -139,4 +139,22 @@ double mean_label_cost(const LabelCosts& costs, std::span<const std::int32_t> tr
   return sum / total;
 }
 
+std::vector<double> kept_costs(const LabelCosts& costs) {
+  std::vector<double> out;
+  if (costs.hamming()) return out;
+  for (std::size_t j = 0; j < costs.labels(); ++j) out.push_back(costs.miss(j));
+  for (std::size_t j = 0; j < costs.labels(); ++j) out.push_back(costs.false_alarm(j));
+  return out;
+}
+
+LabelCosts remembered_costs(const std::vector<double>& kept, const std::vector<std::string>& labels) {
+  if (kept.empty()) return LabelCosts::hamming(labels.size());
+  if (kept.size() != 2 * labels.size())
+    throw Error(fmt::format("{} costs for {} labels; expected the costs of missing each, then those of announcing each "
+                            "wrongly",
+                            kept.size(), labels.size()));
+  const auto middle = kept.begin() + static_cast<std::ptrdiff_t>(labels.size());
+  return {{kept.begin(), middle}, {middle, kept.end()}, "the costs", labels};
+}
+
 }  // namespace m4n

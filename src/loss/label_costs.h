@@ -41,6 +41,10 @@ class LabelCosts {
   std::vector<double> miss_, false_alarm_;
 };
 
+// As a model keeps them: all misses, then all false alarms; nothing for Hamming.
+std::vector<double> kept_costs(const LabelCosts& costs);
+LabelCosts remembered_costs(const std::vector<double>& kept, const std::vector<std::string>& labels);
+
 // Mean over the examples, weighted unless `weight` is empty. All labels are 0 or 1, M an example.
 double mean_label_cost(const LabelCosts& costs, std::span<const std::int32_t> truth,
                        std::span<const std::int32_t> predicted, std::span<const double> weight);

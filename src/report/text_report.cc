@@ -153,7 +153,7 @@ std::string info_text(const Model& model) {
       {"norm squared", rounded(model.norm_squared)},
   };
   if (!model.classes.empty())
-    lines.emplace_back(model.task == Task::ranking ? "items" : "classes", abridged(model.classes));
+    lines.emplace_back(outputs_word(model.task), abridged(model.classes));
   if (model.interrupted) lines.emplace_back("interrupted", "yes; this is the best solution found until then");
   if (!model.bins.cuts.empty())
     lines.emplace_back("cuts", fmt::format("{} ({})", abridged(model.bins.cuts), to_string(model.bins.rule)));

@@ -52,7 +52,7 @@ std::vector<GraphEdge> as_graph(const std::vector<LabelEdge>& edges) {
 
 std::vector<LabelEdge> chosen_edges(const TrainOptions& options, const Dataset& data) {
   std::vector<LabelEdge> out;
-  if (options.edges.empty() || options.edges == "none") return out;
+  if (!has_edges(options)) return out;
   if (options.edges != "tree") return read_label_edges(options.edges, data.class_names);
   const std::vector<std::uint32_t> counts(data.class_names.size(), 2);
   for (const GraphEdge& edge : label_tree(data.label, counts)) out.push_back({edge.u, edge.v});

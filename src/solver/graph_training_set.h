@@ -60,6 +60,9 @@ class GraphTrainingSet {
   Standardizer edge_standardizer_;
 };
 
+// Whether labels are to depend on each other.
+inline bool has_edges(const TrainOptions& options) { return !options.edges.empty() && options.edges != "none"; }
+
 // The edges that options ask for between the labels of these data: none, a tree of what they tell about each other, or
 // those of a file.
 std::vector<LabelEdge> chosen_edges(const TrainOptions& options, const Dataset& data);

@@ -17,9 +17,6 @@ namespace m4n {
 
 // The costs that options ask for: all 1 (hamming), of a file, or of a program (all misses, then all false alarms).
 LabelCosts chosen_label_costs(const TrainOptions& options, const std::vector<std::string>& labels);
-// As a model keeps them: all misses, then all false alarms; nothing for Hamming.
-std::vector<double> kept_costs(const LabelCosts& costs);
-LabelCosts remembered_costs(const std::vector<double>& kept, const std::vector<std::string>& labels);
 
 // Of multi-label data. Throws Error on sizes that do not fit together, labels that are neither 0 nor 1, and weights
 // that are none.

@@ -23,6 +23,7 @@
 #include "m4n/options.h"
 #include "scorer/kernel.h"
 #include "solver/problem.h"
+#include "surrogate/label_thresholds.h"
 
 namespace m4n {
 
@@ -49,16 +50,5 @@ struct MultilabelSolution {
 // Hands over a solution a lambda, in their order. Throws Error for labels that are neither 0 nor 1 and sizes that do
 // not fit together, UsageError for what cannot be trained.
 void solve_multilabel(const MultilabelRequest& request, const std::function<void(MultilabelSolution)>& emit);
-
-// The decoder a user gets who asks for none: `adversary` for M4N and `expected` for CRF where misses and false alarms
-// cost differently, `argmax` otherwise (they are all the same then).
-Decoder default_label_decoder(SurrogateKind surrogate, const LabelCosts& costs);
-
-// A label is predicted on where its score is above its threshold:
-//   argmax     0
-//   adversary  (false_alarm - miss) / (4 M), the score at which the min player of M4N is undecided
-//   expected   log(false_alarm / miss) / 2, the score at which a CRF expects both mistakes to cost the same
-// Throws UsageError for decoders that do not go with the surrogate.
-std::vector<double> label_thresholds(SurrogateKind surrogate, Decoder decode, const LabelCosts& costs);
 
 }  // namespace m4n
