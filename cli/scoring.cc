@@ -18,7 +18,10 @@ std::vector<double> finite_scores(const Model& model, const RawTable& table, con
       throw Error(
           fmt::format("{}: line {}: the score of {} '{}' is {}, not a finite number: a value of this line is too "
                       "large for the model; correct it, or leave the line out",
-                      table.path, table.line[e / outputs], model.task == Task::ranking ? "item" : "class",
+                      table.path, table.line[e / outputs],
+                      model.task == Task::ranking      ? "item"
+                      : model.task == Task::multilabel ? "label"
+                                                       : "class",
                       model.output_names()[e % outputs], scores[e]));
   return scores;
 }
@@ -58,15 +61,21 @@ void refuse_columns(const ReadOptions& read, const std::string& name, const char
   refuse(!read.weights.empty(), "--weights");
 }
 
+void require_own_format(const TrainOptions& options, const std::string& name, Format format, const char* what) {
+  refuse_columns(options.read, name, what);
+  if (options.read.format != Format::automatic && options.read.format != format)
+    throw UsageError(fmt::format("--format {}: {} is a model of {} and reads the format {} only. Leave it out",
+                                 to_string(options.read.format), name, what, to_string(format)));
+}
+
 }  // namespace
 
 void require_matching_options(const TrainOptions& options, const std::string& name) {
-  refuse_columns(options.read, name, "matchings");
-  if (options.read.format != Format::automatic && options.read.format != Format::matching)
-    throw UsageError(
-        fmt::format("--format {}: {} is a model of matchings and reads the format matching only. Leave it "
-                    "out",
-                    to_string(options.read.format), name));
+  require_own_format(options, name, Format::matching, "matchings");
+}
+
+void require_graph_options(const TrainOptions& options, const std::string& name) {
+  require_own_format(options, name, Format::graph, "graphs");
 }
 
 void require_sequence_options(const Model& model, const TrainOptions& options, const std::string& name) {

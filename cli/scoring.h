@@ -16,8 +16,9 @@ std::vector<double> finite_pair_scores(const Model& model, const Dataset& exampl
 
 // A file of matchings for a model of them.
 Dataset read_model_matchings(const Model& model, const std::string& path, bool partners_required);
-// Options about columns mean nothing to it.
+// Options about columns mean nothing to it, nor to a model of graphs.
 void require_matching_options(const TrainOptions& options, const std::string& name);
+void require_graph_options(const TrainOptions& options, const std::string& name);
 
 // Options about columns mean nothing to a model of sequences, and its format is that of its training.
 void require_sequence_options(const Model& model, const TrainOptions& options, const std::string& name);

@@ -148,7 +148,8 @@ std::string info_json(const Model& model) {
   object["classes"] = model.classes;
   // The named losses are told by their name.
   if (!model.graph.weights.empty()) object["graph"] = graph_json(model);
-  if (!model.cost.empty() && (model.loss_name == "matrix" || model.loss_name == "weighted" || model.loss_name == "costs"))
+  if (!model.cost.empty() &&
+      (model.loss_name == "matrix" || model.loss_name == "weighted" || model.loss_name == "costs"))
     object["cost"] = nested(std::span<const double>(model.cost), model.k());
   return one_line(object);
 }
@@ -164,8 +165,8 @@ std::string eval_json(const Evaluation& evaluation, const std::vector<std::strin
                  {"loss", evaluation.loss},
                  {"metrics", std::move(metrics)},
                  {"classes", classes}};
-  if (evaluation.tokens > 0) {
-    object["tokens"] = evaluation.tokens;
+  if (evaluation.tokens > 0) object["tokens"] = evaluation.tokens;
+  if (!evaluation.labels.empty()) {
     object["labels"] = found_json(evaluation.labels);
     if (!evaluation.chunks.empty()) object["chunks"] = found_json(evaluation.chunks);
   }

@@ -176,17 +176,6 @@ class GraphScorer {
   std::vector<double> node_weights() const { return unpadded(0, edge_begin_, wide_, slots_ * labels_); }
   std::vector<double> edge_weights() const { return unpadded(edge_begin_, w_.size(), stride_, labels_); }
 
-  // Takes weights as the two functions above give them; false if they are not as many.
-  bool set_weights(std::span<const double> node, std::span<const double> edge) {
-    const std::size_t width = slots_ * labels_, rows = edge_begin_ / wide_,
-                      tables = (w_.size() - edge_begin_) / stride_;
-    if (node.size() != rows * width || edge.size() != tables * labels_) return false;
-    for (std::size_t r = 0; r < rows; ++r) std::copy_n(node.data() + r * width, width, w_.data() + r * wide_);
-    for (std::size_t r = 0; r < tables; ++r)
-      std::copy_n(edge.data() + r * labels_, labels_, w_.data() + edge_begin_ + r * stride_);
-    return true;
-  }
-
   // For solvers that know nothing of graphs: nodes, then the tables of all edges, padded rows.
   std::size_t largest_padded_parts() const { return most_rows_ * stride_; }
   void scores(std::size_t i, std::span<double> v) const {

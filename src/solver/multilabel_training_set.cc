@@ -92,7 +92,6 @@ double MultilabelTrainingSet::mean_loss(const Features& mapped, const Dataset& e
   linear.surrogate = surrogate;
   linear.decode = decode;
   linear.d = cols(mapped);
-  linear.bias = bias_ && !features_.kernel;
   linear.weights = solution.weights;
   describe(linear);
   linear.bias = bias_ && !features_.kernel;
