@@ -171,7 +171,7 @@ double GraphTrainingSet::mean_loss(const Features& mapped, const Dataset& exampl
   const std::vector<double> scores = linear.scores(view(mapped), context);
   const GraphPredictor predictor(costs_, decode, solution.edge, multilabel_ ? 0 : structure_.edge_features.cols);
   const Groups rows = multilabel_ ? Groups(examples.examples()) : examples.feature_rows;
-  const GraphStructure shared = multilabel_ ? shared_edges(as_graph(label_edges_), examples.examples()) : GraphStructure{};
+  const GraphStructure shared = multilabel_ ? shared_edges(as_graph(label_edges_), examples.examples()) : GraphStructure();
   const GraphStructure& structure = multilabel_ ? shared : *examples.graph;
   const std::vector<std::int32_t> predicted =
       predictor.labellings(scores, {&rows, &examples.labels, &structure}, context);
