@@ -125,7 +125,11 @@ class Assignment {
   }
 
   OutputColumns chosen_outputs(const Model* expected) const {
-    if (expected != nullptr) return expected->task == Task::ranking ? OutputColumns::ranks : OutputColumns::one;
+    const bool ranks = expected != nullptr && expected->task == Task::ranking;
+    if (ranks && !options_.target.empty())
+      throw UsageError(fmt::format(
+          "--target {}: the outputs of a model of rankings are the columns r1, r2, ..; leave it out", options_.target));
+    if (expected != nullptr) return ranks ? OutputColumns::ranks : OutputColumns::one;
     if (options_.outputs) return *options_.outputs;
     if (!wanted_target_.empty() || find("label") >= 0 || find("target") >= 0) return OutputColumns::one;
     return has_family('r') ? OutputColumns::ranks : OutputColumns::one;
