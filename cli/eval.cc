@@ -66,6 +66,7 @@ int run_parts(const EvalArguments& arguments, const Model& model, const Dataset&
 int run_matchings(const EvalArguments& arguments, const Model& model) {
   require_matching_options(arguments.options, arguments.model);
   const Dataset data = read_model_matchings(model, arguments.data, true);
+  if (model.decode == Decoder::expected) require_probabilities(data, arguments.data);
   finite_pair_scores(model, data, arguments.data, arguments.context);
   return run_parts(arguments, model, data, model.predict(view(data.x), data.feature_rows, arguments.context));
 }

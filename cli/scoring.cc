@@ -6,6 +6,7 @@
 
 #include "data/matching_text.h"
 #include "m4n/error.h"
+#include "space/permutation_gibbs.h"
 #include "transform/sequence_input.h"
 
 namespace m4n::cli {
@@ -40,6 +41,16 @@ std::vector<double> finite_pair_scores(const Model& model, const Dataset& exampl
                         path, e + 1, pair / size + 1, pair % size + 1, scores[p]));
       }
   return scores;
+}
+
+void require_probabilities(const Dataset& examples, const std::string& path) {
+  for (std::size_t e = 0; e < examples.examples(); ++e)
+    if (const std::size_t size = examples.labels.end(e) - examples.labels.begin(e);
+        size > PermutationGibbs::largest_size)
+      throw Error(fmt::format(
+          "{}: matching {} has {} points; a crf sums over all permutations, which is possible for up to {}: "
+          "leave it out, or train with --decode argmax, or with another --surrogate",
+          path, e + 1, size, PermutationGibbs::largest_size));
 }
 
 Dataset read_model_matchings(const Model& model, const std::string& path, bool partners_required) {

@@ -103,7 +103,9 @@ OptionRow loss_row() {
       [words, precision](TrainOptions& o, const std::string& text) {
         const std::string digits = text.starts_with(precision) ? text.substr(precision.size()) : "";
         const bool named = !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
-        o.loss = named || text == "kendall" ? text : parse_word_or_file("loss", text, words);
+        std::vector<std::string> known = words;
+        known.push_back(precision + "K");
+        o.loss = named || text == "kendall" ? text : parse_word_or_file("loss", text, known);
       }};
 }
 

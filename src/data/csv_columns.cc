@@ -125,9 +125,16 @@ class Assignment {
   }
 
   OutputColumns chosen_outputs(const Model* expected) const {
-    if (expected != nullptr) return expected->task == Task::ranking      ? OutputColumns::ranks
-             : expected->task == Task::multilabel ? OutputColumns::marks
-                                                  : OutputColumns::one;
+    if (expected != nullptr) {
+      const OutputColumns own = expected->task == Task::ranking      ? OutputColumns::ranks
+                                : expected->task == Task::multilabel ? OutputColumns::marks
+                                                                     : OutputColumns::one;
+      if (own != OutputColumns::one && !options_.target.empty())
+        throw UsageError(
+            fmt::format("--target {}: the outputs of this model are the columns {}1, {}2, ..; leave it out",
+                        options_.target, letter_of(own), letter_of(own)));
+      return own;
+    }
     if (options_.outputs) return *options_.outputs;
     if (!wanted_target_.empty() || find("label") >= 0 || find("target") >= 0) return OutputColumns::one;
     if (has_family('r') == has_family('y')) return OutputColumns::one;
@@ -172,11 +179,11 @@ class Assignment {
     if (!required) return -1;
     for (const char family : {'y', 'r'})
       if (has_family(family))
-        throw Error(fmt::format("{}: line {}: several output columns ({}1, {}2, ..) and no column label or target: these "
-                                "are {}; --target picks one of the columns",
-                                file_, line_, family, family,
-                                family == 'y' ? "sets of labels; use --task multilabel"
-                                              : "rankings; use --task ranking"));
+        throw Error(
+            fmt::format("{}: line {}: several output columns ({}1, {}2, ..) and no column label or target: these "
+                        "are {}; --target picks one of the columns",
+                        file_, line_, family, family,
+                        family == 'y' ? "sets of labels; use --task multilabel" : "rankings; use --task ranking"));
     const auto numbers = std::count_if(columns_.names.begin(), columns_.names.end(),
                                        [](const std::string& name) { return finite_number(name).has_value(); });
     throw Error(fmt::format("{}: line {}: no column label or target; the columns are {}; {}", file_, line_,

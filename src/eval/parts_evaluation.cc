@@ -170,6 +170,19 @@ Rows rows_of(const Parts& parts, std::span<const double> weight) {
   return rows;
 }
 
+// Without the examples that have no weight; throws where none has any.
+Rows with_weight(const Rows& rows) {
+  Rows out{rows.names, rows.width, {}, {}, rows.measure};
+  for (std::size_t i = 0; i < rows.count(); ++i) {
+    if (!(rows.weight[i] > 0)) continue;
+    out.weight.push_back(rows.weight[i]);
+    const auto first = rows.values.begin() + static_cast<std::ptrdiff_t>(i * rows.width);
+    out.values.insert(out.values.end(), first, first + static_cast<std::ptrdiff_t>(rows.width));
+  }
+  if (out.weight.empty()) throw Error("evaluation: the weights sum to 0; expected a positive number");
+  return out;
+}
+
 // Adds one example to the sums of its columns.
 void add(const Rows& rows, std::size_t i, std::span<double> sum, double& weight) {
   for (std::size_t c = 0; c < rows.width; ++c) sum[c] += rows.weight[i] * rows.values[i * rows.width + c];
@@ -239,7 +252,7 @@ Bootstrap bootstrap(const Model& model, const Groups& groups, std::span<const st
                     std::span<const std::int32_t> predicted, std::span<const double> weight, std::uint64_t replicates,
                     std::uint64_t seed, const Context& context) {
   if (replicates < 2) throw Error(fmt::format("bootstrap: {} replicates, expected at least 2", replicates));
-  const Rows rows = rows_of({model, groups, truth, predicted}, weight);
+  const Rows rows = with_weight(rows_of({model, groups, truth, predicted}, weight));
   const std::size_t values = 1 + rows.names.size();
   std::vector<double> value(values * replicates);
   constexpr std::size_t chunk = 16;

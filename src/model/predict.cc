@@ -153,21 +153,22 @@ std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Context& c
 }
 
 std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Groups& groups, const Context& context) const {
-  if (task == Task::matching) return PermutationPredictor(*this).matchings(scores(x, context), groups, context);
-  if (task != Task::sequence)
+  if (task != Task::sequence && task != Task::matching)
     throw Error(fmt::format("a model of the task {} predicts single rows, not groups of them", to_string(task)));
+  const char* const what = task == Task::matching ? "matching" : "sequence";
   const auto [rows, columns] = std::visit([](const auto& data) { return std::pair{data.rows, data.cols}; }, x);
   if (columns != d) throw Error(fmt::format("the data have {} features, the model was trained on {}", columns, d));
   std::size_t next = 0;
   for (std::size_t i = 0; i < groups.count(); ++i) {
     if (groups.begin(i) != next || groups.end(i) <= next || groups.end(i) > rows)
       throw Error(
-          fmt::format("sequence {} (counted from 1) has the rows {} to {} of {}; expected a run of at least one, "
-                      "behind that of the sequence before",
-                      i + 1, groups.begin(i), groups.end(i), rows));
+          fmt::format("{} {} (counted from 1) has the rows {} to {} of {}; expected a run of at least one, "
+                      "behind that of the {} before",
+                      what, i + 1, groups.begin(i), groups.end(i), rows, what));
     next = groups.end(i);
   }
-  if (next != rows) throw Error(fmt::format("the sequences have {} rows, the data {}", next, rows));
+  if (next != rows) throw Error(fmt::format("the {}s have {} rows, the data {}", what, next, rows));
+  if (task == Task::matching) return PermutationPredictor(*this).matchings(scores(x, context), groups, context);
   return predict_sequences(ChainPredictor(*this), x, groups, context);
 }
 
