@@ -41,6 +41,7 @@ void match_types(const std::string& file, const char* what, const std::vector<st
 
 Dataset graphs_for_training(GraphText text) {
   text.require_labels();
+  text.require_low_treewidth(text.label_names.size());
   LabelNumbers numbers;
   for (const std::string& name : text.label_names) numbers.number(name);
   std::vector<std::int32_t> label = std::move(text.label);
@@ -56,6 +57,7 @@ Dataset graphs_for_model(GraphText text, const Model& model, bool labels_require
   if (text.x.cols != model.d)
     throw Error(
         fmt::format("{}: nodes have {} features, the model was trained on {}", text.file, text.x.cols, model.d));
+  text.require_low_treewidth(model.k());
   GraphStructure& structure = text.structure;
   if (structure.edge_features.cols != model.graph.features && !structure.edge.empty())
     throw Error(fmt::format("{}: edges have {} features, the model was trained on {}", text.file,

@@ -188,6 +188,20 @@ void GraphText::require_labels() const {
                           file, node_line[m], shown(node_name[m])));
 }
 
+void GraphText::require_low_treewidth(std::size_t labels, double memory_limit) const {
+  JunctionTreeCache trees(memory_limit);
+  for (std::size_t i = 0; i < graphs(); ++i) {
+    const std::size_t first = structure.edges.begin(i);
+    const std::span<const GraphEdge> own = std::span(structure.edge).subspan(first, structure.edges.end(i) - first);
+    const std::vector<std::uint32_t> counts(nodes.end(i) - nodes.begin(i), static_cast<std::uint32_t>(labels));
+    try {
+      trees.find(FactorGraph(counts, {own.begin(), own.end()}));
+    } catch (const Error& e) {
+      throw Error(fmt::format("{}: line {}: {}", file, graph_line[i], e.what()));
+    }
+  }
+}
+
 bool looks_like_graphs(std::string_view beginning) {
   while (!beginning.empty()) {
     const std::size_t end = beginning.find('\n');

@@ -21,6 +21,7 @@
 #include "data/graph_structure.h"
 #include "data/text.h"
 #include "m4n/dataset.h"
+#include "space/junction_tree.h"
 
 namespace m4n {
 
@@ -38,6 +39,9 @@ struct GraphText {
   std::size_t graphs() const { return nodes.count(); }
   // Throws Error with the line of the first node whose label is not known.
   void require_labels() const;
+  // Throws Error with the line of the first graph whose junction tree would take more memory than allowed, where every
+  // node has so many labels.
+  void require_low_treewidth(std::size_t labels, double memory_limit = JunctionTree::default_limit) const;
 };
 
 // Whether a text begins like this format: its first word, comments aside, is `graph`.

@@ -41,6 +41,11 @@ struct AtomScratch {
   std::vector<double> gain, slope, change;  // of every atom
 };
 
+// To gather an atom: add up its parts in scratch.unary and scratch.tail, noting which were touched, then collect them
+// into scratch.parts.
+void add_part(AlignedVector<double>& dense, std::vector<std::uint32_t>& touched, std::size_t part, double amount);
+void collect_parts(AtomScratch& scratch);
+
 class AtomBlock {
  public:
   // The truth alone, with its risk.

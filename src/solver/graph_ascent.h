@@ -129,42 +129,26 @@ class GraphAscent : public AtomAscent<GraphAscent<Scorer, Oracle>, Scorer> {
 
   // Writes the difference of an answer from the truth into scratch_.parts.
   void difference_from_truth(std::size_t i, const LabellingAnswer& answer, LabelView truth) {
-    constexpr double rounding = 1e-14;  // amounts that only the rounding of weights that sum to 1 leaves behind
     const Scorer& scorer = *problem_.scorer;
     const std::size_t stride = scorer.stride(), nodes = truth.size();
     const std::span<const GraphEdge> edges = scorer.edges_of(i);
-    const auto add = [](AlignedVector<double>& dense, std::vector<std::uint32_t>& touched, std::size_t part,
-                        double amount) {
-      if (dense[part] == 0) touched.push_back(static_cast<std::uint32_t>(part));
-      dense[part] += amount;
-    };
     const auto add_labelling = [&](const std::int32_t* y, double amount) {
       const auto at = [&](std::size_t m) { return static_cast<std::size_t>(y[m]); };
-      for (std::size_t m = 0; m < nodes; ++m) add(scratch_.unary, scratch_.touched_unary, m * stride + at(m), amount);
+      for (std::size_t m = 0; m < nodes; ++m)
+        add_part(scratch_.unary, scratch_.touched_unary, m * stride + at(m), amount);
       for (std::size_t e = 0; e < edges.size(); ++e) {
         const std::size_t part = scorer.edge_part(i, e, at(edges[e].u), at(edges[e].v));
         if (scorer.edge_features()) {
-          add(scratch_.unary, scratch_.touched_unary, part, amount);
+          add_part(scratch_.unary, scratch_.touched_unary, part, amount);
         } else {
-          add(scratch_.tail, scratch_.touched_tail, part, amount);
+          add_part(scratch_.tail, scratch_.touched_tail, part, amount);
         }
       }
     };
     add_labelling(truth.data(), -1);
     for (std::size_t j = 0; j < answer.weight.size(); ++j)
       add_labelling(answer.labelling.data() + j * nodes, answer.weight[j]);
-    // What a part that was touched, cancelled and touched again has, is taken where it is met first.
-    scratch_.parts.clear();
-    const auto collect = [&](AlignedVector<double>& dense, std::vector<std::uint32_t>& touched) {
-      for (const std::uint32_t part : touched) {
-        if (std::abs(dense[part]) > rounding) scratch_.parts.push_back({dense[part], part});
-        dense[part] = 0;
-      }
-      touched.clear();
-    };
-    collect(scratch_.unary, scratch_.touched_unary);
-    scratch_.unary_parts = scratch_.parts.size();
-    collect(scratch_.tail, scratch_.touched_tail);
+    collect_parts(scratch_);
   }
 
   // w -= c Psi_i sum_a change_a delta_a

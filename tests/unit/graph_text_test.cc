@@ -96,6 +96,22 @@ TEST(GraphText, RefusesWithFileAndLine) {
             "g.txt: line 6: this edge has a type, but the ones before have none; give all of them one, or none");
 }
 
+TEST(GraphText, RefusesTooLargeATreewidthWithItsLine) {
+  std::string text = "graph\nnode a A 1\n\ngraph\n";
+  for (int m = 0; m < 12; ++m) text += "node " + std::to_string(m) + " A 1\n";
+  for (int m = 0; m < 12; ++m)
+    for (int o = 0; o < m; ++o) text += "edge " + std::to_string(o) + " " + std::to_string(m) + "\n";
+  const GraphText g = read(text);
+  EXPECT_NO_THROW(g.require_low_treewidth(2));
+  try {
+    g.require_low_treewidth(5);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_THAT(e.what(),
+                testing::MatchesRegex("g.txt: line 4: treewidth 11 would need .*B; the limit is 256.0 MB: .*"));
+  }
+}
+
 TEST(GraphText, IsRecognisedByItsFirstWord) {
   EXPECT_TRUE(looks_like_graphs("graph\nnode a A 1"));
   EXPECT_TRUE(looks_like_graphs("# note\r\n\r\n\tgraph \r\nnode"));
