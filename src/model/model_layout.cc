@@ -287,10 +287,10 @@ Model read_model(ModelFileReader& file) {
   const std::string& kind = file.kind();
   const std::vector<std::string> kinds{linear_kind, mapped_kind, chain_kind, permutation_kind, labels_kind};
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
-    file.fail(
-        fmt::format("it holds a model of the kind '{}', but this m4n knows the kinds {} only: it was written by a newer "
-                    "m4n; update m4n, or train again",
-                    kind, fmt::join(kinds, ", ")));
+    file.fail(fmt::format(
+        "it holds a model of the kind '{}', but this m4n knows the kinds '{}' only: it was written by a newer "
+        "m4n; update m4n, or train again",
+        kind, fmt::join(kinds, "', '")));
   Model model;
   read_common(file, model);
   const bool permutation = model.task == Task::ranking || model.task == Task::matching;

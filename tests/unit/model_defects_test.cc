@@ -94,10 +94,10 @@ TEST(ModelDefects, UnknownThingsAreNotIgnored) {
 
   file = test::open_model(test::sample_linear().to_bytes());
   file.header["kind"] = "forest";
-  expect_refused(file.sealed(),
-                 "kind 'forest', but this m4n knows the kinds 'linear', 'mapped', 'chain' and 'permutation' only: it "
-                 "was written by "
-                 "a newer m4n");
+  expect_refused(
+      file.sealed(),
+      "kind 'forest', but this m4n knows the kinds 'linear', 'mapped', 'chain', 'permutation', 'labels' only: it "
+      "was written by a newer m4n");
   file.header["kind"] = 3;
   expect_refused(file.sealed(), "its header must hold exactly");
 }
