@@ -123,9 +123,12 @@ TrainingData read_training(const std::string& path, TrainOptions& options, bool 
     note_guess(options, "columns", path, quiet);
   }
   if (!table.left_out.empty())
-    note(quiet, fmt::format("{}: left out beside the label {}, which they would give away: {} (--target takes another "
-                            "column as the label)",
-                            path, shown(table.target_name), shown_list(table.left_out, 10)));
+    note(quiet,
+         options.task == Task::ranking
+             ? fmt::format("{}: left out beside the ranks: {}", path, shown_list(table.left_out, 10))
+             : fmt::format("{}: left out beside the label {}, which they would give away: {} (--target takes another "
+                           "column as the label)",
+                           path, shown(table.target_name), shown_list(table.left_out, 10)));
   TrainingData out;
   if (guessed) validate(options);
   if (options.bins > 0) out.raw_target = raw_targets(table);

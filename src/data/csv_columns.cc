@@ -55,6 +55,11 @@ class Assignment {
         if (named[a] >= 0 && named[a] == named[b])
           throw UsageError(fmt::format(
               "{}: one column is asked to be two of target, weights, id and folds; name different ones", file_));
+    for (const std::ptrdiff_t column : {weight, id, fold})
+      if (column >= 0 && columns_.role[static_cast<std::size_t>(column)] <= CsvColumns::first_output)
+        throw UsageError(
+            fmt::format("{}: {} is one of the output columns and cannot be weights, id or folds too; name another one",
+                        file_, shown(columns_.names[static_cast<std::size_t>(column)])));
     const auto assign = [this](std::ptrdiff_t column, CsvColumns::Role role) {
       if (column >= 0) columns_.role[static_cast<std::size_t>(column)] = role;
     };

@@ -267,6 +267,20 @@ def test_options_of_predict_and_eval(m4n, tmp_path, kind):
     assert str(missing) in m4n("predict", model, data, "--out", missing, expect=FAILED).stderr
 
 
+def test_a_rank_is_nothing_else(m4n, complaint, tmp_path):
+    for option in ("--id", "--weights"):
+        assert "'r1' is one of the output columns" in complaint(RANKING, option, "r1", code=WRONG_USAGE)
+        assert "two of" in complaint(RANKING, "--id", "x", "--weights", "x", code=WRONG_USAGE)
+    data = tmp_path / "data"
+    data.write_text(RANKING)
+    assert "'r2' is one of the output columns" in m4n("cv", data, "--folds", "r2", expect=WRONG_USAGE).stderr
+    # A label beside the ranks would give them away.
+    data.write_text("label,x,r1,r2\na,1,1,2\nb,2,2,1\na,2,1,2\n")
+    result = m4n("train", data, "--task", "ranking", "--model", tmp_path / "m.m4n", expect=DONE)
+    assert "left out" in result.stderr and "'label'" in result.stderr and "''" not in result.stderr
+    assert {row["feature"] for row in m4n.json("dump", tmp_path / "m.m4n")["weights"]} <= {"x", "(bias)"}
+
+
 def test_folds_of_matchings_have_no_column(m4n, tmp_path):
     data = tmp_path / "data"
     data.write_text(MATCHING)
