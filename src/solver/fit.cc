@@ -8,6 +8,7 @@
 #include "solver/permutation_training_set.h"
 #include "solver/training_set.h"
 #include "surrogate/decoder.h"
+#include "surrogate/permutation_predictor.h"
 
 namespace m4n {
 namespace {
@@ -130,6 +131,16 @@ std::vector<FitResult> fit_sequences(Dataset data, const TrainOptions& options, 
   return out;
 }
 
+// The training loss of a model with an exact kernel, by what it predicts. The rows that were learnt from are not quite
+// those: equal examples differ in them (transform/kernel_features.h), which can decide where scores are equal.
+double loss_on_points(const Model& model, const PermutationTrainingSet& set, const Context& context) {
+  Model standardised = model;
+  standardised.standardizer = {};
+  const Dataset& data = set.data();
+  return mean_position_loss(set.loss(), data.labels, data.label,
+                            standardised.predict(set.features().fitted->map.points.view(), context), data.weight);
+}
+
 std::vector<FitResult> fit_permutations(Dataset data, const TrainOptions& options, std::span<const double> lambdas,
                                         const Context& context) {
   const auto start = std::chrono::steady_clock::now();
@@ -147,8 +158,10 @@ std::vector<FitResult> fit_permutations(Dataset data, const TrainOptions& option
   set.solve(options, lambdas, context, [&](PermutationSolution solution) {
     Model model = common;
     tell(solution.result, lambdas[out.size()], solution.norm_squared, model);
-    model.train_loss = set.train_loss(solution.weights, model.decode, context);
+    const bool kernel = is_kernel(options.features);
+    if (!kernel) model.train_loss = set.train_loss(solution.weights, model.decode, context);
     finish(set.features(), std::move(solution.weights), model);
+    if (kernel) model.train_loss = loss_on_points(model, set, context);
     TrainReport report = report_of(model, solution.result);
     report.seconds_total = seconds_since(start);
     out.push_back({std::move(model), std::move(report)});

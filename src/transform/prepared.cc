@@ -22,10 +22,6 @@ void guard_memory(double need, const std::string& what, const std::string& remed
     throw Error(fmt::format("{} needs {:.1f} GB, {:.1f} GB are free: {}", what, need / giga, free / giga, remedy));
 }
 
-bool is_kernel(FeatureKind kind) {
-  return kind == FeatureKind::rbf || kind == FeatureKind::laplacian || kind == FeatureKind::poly;
-}
-
 // Distances need every coordinate.
 DenseMatrix to_dense(Features x) {
   if (auto* dense = std::get_if<DenseMatrix>(&x)) return std::move(*dense);
@@ -69,6 +65,10 @@ double pair_bytes(FeatureKind kind, std::size_t examples) { return is_kernel(kin
 
 void require_memory_for_pairs(FeatureKind kind, std::size_t examples) {
   guard_memory(pair_bytes(kind, examples), "the kernel matrix", "use --features nystrom");
+}
+
+bool is_kernel(FeatureKind kind) {
+  return kind == FeatureKind::rbf || kind == FeatureKind::laplacian || kind == FeatureKind::poly;
 }
 
 double available_memory() {

@@ -27,6 +27,9 @@ struct PreparedFeatures {
 double pair_bytes(FeatureKind kind, std::size_t examples);
 // Throws Error, with the remedy, where that matrix would not fit into memory.
 void require_memory_for_pairs(FeatureKind kind, std::size_t examples);
+// rbf, laplacian, poly: an exact kernel.
+bool is_kernel(FeatureKind kind);
+
 // Bytes the system says can still be had; no limit where it does not say.
 double available_memory();
 
