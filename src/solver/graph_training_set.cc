@@ -29,8 +29,9 @@ void check_graphs(const Dataset& data) {
   if (k < 2) throw Error(fmt::format("only {} label in the data; learning needs at least two", k));
   for (std::size_t m = 0; m < nodes; ++m)
     if (data.label[m] < 0 || static_cast<std::size_t>(data.label[m]) >= k)
-      throw Error(fmt::format("node {} of all has the label {}, expected 0 to {}; every node needs its label in training",
-                              m + 1, data.label[m], k - 1));
+      throw Error(
+          fmt::format("node {} of all has the label {}, expected 0 to {}; every node needs its label in training",
+                      m + 1, data.label[m], k - 1));
   if (!data.weight.empty()) throw Error("weights of graphs are not supported");
 }
 
@@ -128,7 +129,8 @@ std::vector<double> GraphTrainingSet::for_raw_edges(std::vector<double> weights)
     for (std::size_t f = 0; f < count; ++f)
       for (std::size_t e = 0; e < table; ++e) {
         block[f * table + e] *= edge_standardizer_.inverse_scale[f];
-        if (!edge_standardizer_.mean.empty()) block[count * table + e] -= block[f * table + e] * edge_standardizer_.mean[f];
+        if (!edge_standardizer_.mean.empty())
+          block[count * table + e] -= block[f * table + e] * edge_standardizer_.mean[f];
       }
   }
   return weights;
@@ -156,22 +158,34 @@ void GraphTrainingSet::solve(const TrainOptions& options, Decoder, std::span<con
                });
 }
 
+// What the scores of a model are of.
+Model GraphTrainingSet::shape() const {
+  Model out;
+  out.task = multilabel_ ? Task::multilabel : Task::graph;
+  out.classes = data_.class_names;
+  describe(out);
+  return out;
+}
+
 double GraphTrainingSet::train_loss(const Solution& solution, Decoder decode, const Context& context) const {
-  return mean_loss(features_.x, data_, solution, SurrogateKind::m4n, decode, context);
+  return loss_of(training_scores(features_, solution.node, shape(), context), data_, solution.edge, decode, context);
 }
 
 double GraphTrainingSet::mean_loss(const Features& mapped, const Dataset& examples, const Solution& solution,
                                    SurrogateKind, Decoder decode, const Context& context) const {
-  Model linear;  // of the mapped rows
-  linear.task = multilabel_ ? Task::multilabel : Task::graph;
-  linear.classes = data_.class_names;
+  Model linear = shape();  // of the mapped rows
   linear.d = cols(mapped);
-  describe(linear);
   linear.weights = solution.node;
-  const std::vector<double> scores = linear.scores(view(mapped), context);
-  const GraphPredictor predictor(costs_, decode, solution.edge, multilabel_ ? 0 : structure_.edge_features.cols);
+  return loss_of(linear.scores(view(mapped), context), examples, solution.edge, decode, context);
+}
+
+double GraphTrainingSet::loss_of(const std::vector<double>& scores, const Dataset& examples,
+                                 const std::vector<double>& edge_weights, Decoder decode,
+                                 const Context& context) const {
+  const GraphPredictor predictor(costs_, decode, edge_weights, multilabel_ ? 0 : structure_.edge_features.cols);
   const Groups rows = multilabel_ ? Groups(examples.examples()) : examples.feature_rows;
-  const GraphStructure shared = multilabel_ ? shared_edges(as_graph(label_edges_), examples.examples()) : GraphStructure();
+  const GraphStructure shared =
+      multilabel_ ? shared_edges(as_graph(label_edges_), examples.examples()) : GraphStructure();
   const GraphStructure& structure = multilabel_ ? shared : *examples.graph;
   const std::vector<std::int32_t> predicted =
       predictor.labellings(scores, {&rows, &examples.labels, &structure}, context);

@@ -43,6 +43,9 @@ class GraphTrainingSet {
   void keep(Solution solution, Model& model) const;
 
  private:
+  Model shape() const;
+  double loss_of(const std::vector<double>& scores, const Dataset& examples, const std::vector<double>& edge_weights,
+                 Decoder decode, const Context& context) const;
   std::size_t slots() const { return multilabel_ ? data_.class_names.size() : 1; }
   std::vector<double> by_feature(const std::vector<double>& by_type) const;
   std::vector<double> for_raw_edges(std::vector<double> weights) const;
@@ -56,7 +59,7 @@ class GraphTrainingSet {
   std::vector<double> share_;  // p_i, summing to 1
   bool bias_;
   PreparedFeatures features_;
-  GraphStructure structure_;      // with edge features as they are solved
+  GraphStructure structure_;  // with edge features as they are solved
   Standardizer edge_standardizer_;
 };
 
