@@ -1,0 +1,23 @@
+"""Consistent, cost-sensitive structured prediction with max-min margin Markov networks.
+
+Estimators in the manner of scikit-learn over the C++ library m4n; see docs/python.md.
+"""
+
+from . import oracle
+from ._certificate import Certificate
+from ._core import __version__
+from .classifier import MaxMinClassifier, MaxMinClassifierCV
+from .ordinal import MaxMinOrdinalClassifier, MaxMinOrdinalClassifierCV
+from .sequence import MaxMinSequenceLabeler, MaxMinSequenceLabelerCV
+
+__all__ = [
+    "Certificate",
+    "MaxMinClassifier",
+    "MaxMinClassifierCV",
+    "MaxMinOrdinalClassifier",
+    "MaxMinOrdinalClassifierCV",
+    "MaxMinSequenceLabeler",
+    "MaxMinSequenceLabelerCV",
+    "__version__",
+    "oracle",
+]
