@@ -1,5 +1,6 @@
 // Oracles and losses of classes and grades, for a batch of score vectors.
 #include <fmt/format.h>
+#include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <cmath>

@@ -24,14 +24,15 @@ class Certificate:
     converged: bool
 
 
-def certified(model: Any, tol: float) -> Certificate:
-    """The certificate of a model, with a warning if the tolerance was not reached."""
-    certificate = Certificate(**model.certificate())
+def warn_unless_converged(estimator: Any) -> Any:
+    """To be called from fit: the warning points at the line that called it."""
+    certificate = estimator.certificate_
     if not certificate.converged:
         warnings.warn(
-            f"stopped after {model.epochs} iterations at a relative gap of {certificate.relative_gap:.3g}, the "
-            f"tolerance is {tol:.3g}: allow more with max_iter, ask for less with tol, or regularise more with lam",
+            f"stopped after {estimator.n_iter_} iterations at a relative gap of {certificate.relative_gap:.3g}, the "
+            f"tolerance is {estimator.tol:.3g}: allow more with max_iter, ask for less with tol, or regularise more "
+            "with a larger lam",
             ConvergenceWarning,
             stacklevel=3,
         )
-    return certificate
+    return estimator

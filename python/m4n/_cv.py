@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from . import _core
+from ._certificate import warn_unless_converged
 from ._options import cv_printer, in_python_words, number, printer, threads_of, word
 
 USUAL_LAMS = 2.0 ** -np.arange(17)
@@ -110,7 +111,7 @@ class LambdaSearch:
         n = len(training.label)
         splitter = check_cv(self.cv, training.label, classifier=True)
         splits = mapped(splitter.split(np.zeros((n, 1)), training.label, groups), training.kept)
-        return self._adopt(search(self, training.data, training.options, training.cost, splits))
+        return warn_unless_converged(self._adopt(search(self, training.data, training.options, training.cost, splits)))
 
     def _surrogate_options(self: Any) -> dict[str, str]:
         return {}

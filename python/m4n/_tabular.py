@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import _core
-from ._certificate import Certificate, certified
+from ._certificate import Certificate, warn_unless_converged
 from ._labels import class_names, encode, index_of
 from ._model_file import ModelFile
 from ._options import in_python_words, number, printer, solver_options, surrogate_options, threads_of, word
@@ -68,7 +68,7 @@ class MaxMinTabular(ModelFile, ClassifierMixin, BaseEstimator):
         data, options, cost, _, _ = self._training(X, y, sample_weight)
         with in_python_words():
             model, _ = _core.fit(data, options, cost, threads_of(self.n_jobs), printer(self.verbose))
-        return self._adopt(model)
+        return warn_unless_converged(self._adopt(model))
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         """Everything for the library; sets classes_."""
@@ -147,7 +147,7 @@ class MaxMinTabular(ModelFile, ClassifierMixin, BaseEstimator):
         self.lam_ = model.lam
         self.decode_ = model.decoder
         self.cost_matrix_ = model.cost()
-        self.certificate_: Certificate = certified(model, model.tol)
+        self.certificate_: Certificate = Certificate(**model.certificate())
         for name in ("coef_", "intercept_", "gamma_"):
             self.__dict__.pop(name, None)
         if model.features == "linear":

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._certificate import Certificate, certified
+from ._certificate import Certificate, warn_unless_converged
 from ._cv import mapped, search
 from ._labels import class_names, encode, index_of
 from ._model_file import ModelFile
@@ -82,7 +82,7 @@ class SequenceEstimator(ModelFile, BaseEstimator):
         data, options, cost = self._training(X, y)
         with in_python_words():
             model, _ = _core.fit(data, options, cost, threads_of(self.n_jobs), printer(self.verbose))
-        return self._adopt(model)
+        return warn_unless_converged(self._adopt(model))
 
     def _training(self, X: Any, y: Any) -> tuple[Any, dict[str, str], list[float]]:
         X, y = list(X), [np.asarray(labels) for labels in y]
@@ -141,7 +141,7 @@ class SequenceEstimator(ModelFile, BaseEstimator):
         self.coef_ = weights["features"].T
         self.intercept_ = weights["bias"] if len(weights["bias"]) else np.zeros(len(self.classes_))
         self.transitions_, self.start_, self.end_ = weights["transitions"], weights["start"], weights["end"]
-        self.certificate_: Certificate = certified(model, model.tol)
+        self.certificate_: Certificate = Certificate(**model.certificate())
         return self
 
     @property
@@ -322,7 +322,8 @@ class MaxMinSequenceLabelerCV(SequenceEstimator):
         data, options, cost = self._training(X, y)
         n = data.examples
         splits = mapped(check_cv(self.cv).split(np.zeros((n, 1)), None, groups), None)
-        return self._adopt(search(self, data, options, cost, splits, FIRST_LAMS if self.lams is None else 0))
+        model = search(self, data, options, cost, splits, FIRST_LAMS if self.lams is None else 0)
+        return warn_unless_converged(self._adopt(model))
 
     def _surrogate_options(self) -> dict[str, str]:
         return {}
