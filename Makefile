@@ -102,7 +102,7 @@ bench: ## the benchmarks; results as JSON
 	bench/run
 
 bench-python: python-build ## costs beside scikit-learn's and mord's, see docs/performance.md; QUICK=1 for a small part
-	$(VENV)/bin/python -m pip install --quiet --requirement bench/requirements.txt
+	$(VENV)/bin/python -m pip install --quiet --requirement bench/python-requirements.txt
 	PYTHONPATH=$(abspath $(RELEASE)/python) $(VENV)/bin/python bench/python_costs.py $(if $(QUICK),--quick)
 
 install: build ## into PREFIX (/usr/local), below DESTDIR if given

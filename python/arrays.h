@@ -30,10 +30,12 @@ std::vector<T> to_vector(const nb::ndarray<const T, nb::ndim<1>, nb::c_contig, n
 
 // A new numpy array that owns `values`.
 template <class T>
-nb::object to_numpy(std::vector<T> values, const std::vector<std::size_t>& shape) {
+using NewArray = nb::ndarray<nb::numpy, T>;
+template <class T>
+NewArray<T> to_numpy(std::vector<T> values, const std::vector<std::size_t>& shape) {
   auto* kept = new std::vector<T>(std::move(values));
   const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner));
+  return NewArray<T>(kept->data(), shape.size(), shape.data(), owner);
 }
 
 // Rows of float64 or float32, in any order and with any steps.

@@ -24,7 +24,7 @@ Context with_threads(unsigned threads) {
 // Rows that must be converted go in blocks, large enough that preparing a kernel's points is a small part of the work.
 constexpr std::size_t least_block = 4096;
 
-nb::object scores(const Model& model, nb::handle x, unsigned threads) {
+NewArray<double> scores(const Model& model, nb::handle x, unsigned threads) {
   const FeatureSource source = feature_source(x);
   const std::size_t n = rows(source), k = model.k();
   std::vector<double> out;
@@ -55,7 +55,7 @@ std::span<const double> checked(const Model& model, const ScoreMatrix& v) {
   return {v.data(), v.size()};
 }
 
-nb::object decode(const Model& model, const ScoreMatrix& v, unsigned threads) {
+NewArray<std::int32_t> decode(const Model& model, const ScoreMatrix& v, unsigned threads) {
   const std::span<const double> values = checked(model, v);
   std::vector<std::int32_t> out;
   {
@@ -66,7 +66,7 @@ nb::object decode(const Model& model, const ScoreMatrix& v, unsigned threads) {
   return to_numpy(std::move(out), {n});
 }
 
-nb::object probabilities(const Model& model, const ScoreMatrix& v) {
+NewArray<double> probabilities(const Model& model, const ScoreMatrix& v) {
   return to_numpy(model.marginals(checked(model, v)), {v.shape(0), v.shape(1)});
 }
 
@@ -85,7 +85,11 @@ nb::dict weights(const Model& model) {
   const std::size_t k = model.k();
   nb::dict out;
   if (model.task == Task::sequence) {
-    out["features"] = std::visit([&](const auto& w) { return to_numpy(w, {model.d, k}); }, model.chain.features);
+    out["features"] = std::visit(
+        [&](const auto& w) {
+          return nb::cast(to_numpy(w, {model.d, k}));
+        },
+        model.chain.features);
     out["bias"] = to_numpy(model.chain.bias, {model.chain.bias.size()});
     out["transitions"] = to_numpy(model.chain.transitions, {k, k});
     out["start"] = to_numpy(model.chain.start, {k});

@@ -91,8 +91,8 @@ Features rows_of(const Model& model, const nb::object& x, const std::vector<std:
   return owned(feature_source(x));
 }
 
-nb::object predict(const Model& model, const nb::object& x, const std::vector<std::size_t>& lengths, bool attributes,
-                   unsigned threads) {
+NewArray<std::int32_t> predict(const Model& model, const nb::object& x, const std::vector<std::size_t>& lengths,
+                               bool attributes, unsigned threads) {
   const Features rows = rows_of(model, x, lengths, attributes);
   const Groups groups = grouped(lengths);
   std::vector<std::int32_t> label;
@@ -106,8 +106,8 @@ nb::object predict(const Model& model, const nb::object& x, const std::vector<st
   return to_numpy(std::move(label), {size});
 }
 
-nb::object marginals(const Model& model, const nb::object& x, const std::vector<std::size_t>& lengths, bool attributes,
-                     unsigned threads) {
+NewArray<double> marginals(const Model& model, const nb::object& x, const std::vector<std::size_t>& lengths,
+                           bool attributes, unsigned threads) {
   if (model.surrogate != SurrogateKind::crf) throw UsageError("only --surrogate crf defines probabilities");
   const Features rows = rows_of(model, x, lengths, attributes);
   if (cols(rows) != model.d)
@@ -137,7 +137,7 @@ nb::object marginals(const Model& model, const nb::object& x, const std::vector<
 void bind_sequences(nb::module_& module) {
   module.def("attribute_sequences", &attribute_sequences, nb::arg("items"), nb::arg("lengths"), nb::arg("label"),
              nb::arg("class_names"), nb::arg("min_count"), nb::arg("hash_bits"));
-  module.def("predict_sequences", &predict, nb::arg("model"), nb::arg("items"), nb::arg("x").none(), nb::arg("lengths"),
+  module.def("predict_sequences", &predict, nb::arg("model"), nb::arg("x"), nb::arg("lengths"), nb::arg("attributes"),
              nb::arg("threads"));
   module.def("sequence_marginals", &marginals, nb::arg("model"), nb::arg("x"), nb::arg("lengths"),
              nb::arg("attributes"), nb::arg("threads"));

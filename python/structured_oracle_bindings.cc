@@ -193,7 +193,7 @@ nb::tuple assignment(const Batch3& scores, unsigned threads) {
 
 // The doubly stochastic matrix diag(a) exp(S) diag(b). The duals of the best permutation are taken from S first: the
 // entries are then at most 1, and 1 on that permutation, so that no row or column vanishes however large the scores.
-nb::object sinkhorn(const Batch3& scores, double tol, int sweeps, unsigned threads) {
+NewArray<double> sinkhorn(const Batch3& scores, double tol, int sweeps, unsigned threads) {
   const std::size_t n = scores.shape(0), size = square_size(scores), cells = size * size;
   std::vector<double> out(n * cells);
   {

@@ -86,7 +86,7 @@ def search(
 
 
 def table_of(found: Any, splits: int) -> dict[str, np.ndarray]:
-    cells = {}
+    cells: dict[tuple[int, float], np.ndarray] = {}
     for candidate, split, lam, cost, _, _ in found["cells"]:
         cells.setdefault((candidate, -lam), np.full(splits, np.nan))[split] = cost
     keys = sorted(cells)
@@ -118,6 +118,6 @@ class LambdaSearch:
 
     @classmethod
     def _parameters_of(cls: Any, model: Any) -> dict[str, Any]:
-        parameters = super()._parameters_of(model)
+        parameters = super()._parameters_of(model)  # type: ignore[misc]
         parameters["lams"] = [parameters.pop("lam")]
         return parameters

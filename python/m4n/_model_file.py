@@ -16,6 +16,7 @@ class ModelFile:
     """For estimators that keep a model of the library in ``_model``."""
 
     _task: str
+    _model: Any
 
     def save(self, path: Any) -> None:
         """Write the model file that the command m4n reads."""

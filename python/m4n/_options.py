@@ -43,7 +43,8 @@ def number(name: str, value: Any, kind: type = numbers.Real) -> str:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
         expected = "a whole number" if kind is numbers.Integral else "a number"
         raise TypeError(f"{name} must be {expected}, found {value!r}")
-    return repr(int(value)) if kind is numbers.Integral else repr(float(value))
+    plain: Any = value
+    return repr(int(plain)) if kind is numbers.Integral else repr(float(plain))
 
 
 def word(name: str, value: Any, allowed: tuple[str, ...]) -> str:
