@@ -1,16 +1,28 @@
 // Our assignment solver beside dlib's max_cost_assignment, on normal scores. dlib works on integers: it gets the scores
 // in units of 1e-9 and its own matrix type, made outside the clock. Warm: from the column duals of the same scores
-// before every entry moved by a twentieth.
+// before every entry moved by a twentieth. With a folder as argument the scores are left there, in M.f64, one matrix by
+// rows after the other, for other programs to be timed on.
 #include <dlib/matrix.h>
 #include <dlib/optimization/max_cost_assignment.h>
 #include <fmt/format.h>
 
+#include <fstream>
+
 #include "core/rng.h"
+#include "m4n/error.h"
 #include "space/assignment.h"
 #include "support.h"
 
 namespace m4n::bench {
 namespace {
+
+void leave(const std::vector<std::vector<double>>& scores, const std::string& folder, std::size_t m) {
+  std::ofstream file(fmt::format("{}/{}.f64", folder, m), std::ios::binary);
+  for (const std::vector<double>& matrix : scores)
+    file.write(reinterpret_cast<const char*>(matrix.data()),
+               static_cast<std::streamsize>(matrix.size() * sizeof(double)));
+  if (!file.flush()) throw Error(fmt::format("{}: the scores of size {} cannot be written there", folder, m));
+}
 
 Json assignment(const Settings& settings) {
   const double budget = settings.quick ? 0.01 : 0.5;
@@ -33,6 +45,7 @@ Json assignment(const Settings& settings) {
       lap.solve(before, m);
       duals[c].assign(lap.column_duals().begin(), lap.column_duals().end());
     }
+    if (!settings.others.empty()) leave(now, settings.others[0], m);
     double ours = 0, theirs = 0;  // the values agree
     const double cold = microseconds_each(count, budget, [&](std::size_t c) { lap.solve(now[c], m); });
     const double warm = microseconds_each(count, budget, [&](std::size_t c) { lap.solve(now[c], m, duals[c]); });
@@ -46,8 +59,7 @@ Json assignment(const Settings& settings) {
                     {"cold_us", cold},
                     {"warm_us", warm},
                     {"dlib_us", dlib_us},
-                    {"ratio_cold", dlib_us / cold},
-                    {"ratio_warm", dlib_us / warm},
+                    {"value", ours / static_cast<double>(count)},
                     {"value_difference", std::abs(ours - theirs) / static_cast<double>(count)}});
     fmt::print(stderr, "  M = {}: {:.2f} us cold, {:.2f} warm, dlib {:.2f}\n", m, cold, warm, dlib_us);
   }

@@ -11,6 +11,7 @@
 #include "core/wording.h"
 #include "data/text.h"
 #include "eval/cv_store.h"
+#include "eval/split_learner.h"
 #include "files.h"
 #include "learning.h"
 #include "m4n/fit.h"
@@ -19,7 +20,7 @@
 #include "progress.h"
 #include "report/cv_report.h"
 #include "signals.h"
-#include "solver/training_set.h"
+#include "space/permutation_gibbs.h"
 #include "transform/prepared.h"
 
 namespace m4n::cli {
@@ -74,6 +75,13 @@ void set_folds(CvOptions& options, const std::string& text) {
     options.train.read.fold = parse_nonempty("folds", text, "a number of folds, or the name of a column");
 }
 
+bool too_many_for_crf(const TrainOptions& o, const Dataset& data) {
+  if (o.task != Task::ranking && o.task != Task::matching) return false;
+  for (std::size_t i = 0; i < data.examples(); ++i)
+    if (data.labels.end(i) - data.labels.begin(i) > PermutationGibbs::largest_size) return true;
+  return false;
+}
+
 // `o`: the options with the task, which may have been guessed.
 std::vector<Candidate> candidates_of(const CvArguments& arguments, const TrainOptions& o, const Dataset& data) {
   if (arguments.surrogates.empty()) return {{o.surrogate, o.smoothing, o.decode}};
@@ -81,7 +89,13 @@ std::vector<Candidate> candidates_of(const CvArguments& arguments, const TrainOp
   if (arguments.surrogates == "auto") {
     if (o.decode != Decoder::automatic)
       throw UsageError("--surrogates auto chooses the decoder too. Leave out --decode, or list the surrogates");
-    return automatic_candidates(*o.task, chosen_cost(o, data.class_names).symmetric(), smoothing);
+    std::vector<Candidate> out = automatic_candidates(*o.task, chosen_loss(o, data.class_names).symmetric, smoothing);
+    if (too_many_for_crf(o, data)) {
+      note(arguments.quiet, fmt::format("crf is left out: it sums over all permutations, of up to {} items only",
+                                        PermutationGibbs::largest_size));
+      out.pop_back();
+    }
+    return out;
   }
   const std::vector<std::string> valid{"m4n", "smoothed", "m3n", "crf", "qs"};
   std::vector<Candidate> out;
@@ -232,11 +246,12 @@ Action declare(CLI::App& app) {
   auto arguments = std::make_shared<CvArguments>();
   CvOptions& options = arguments->options;
   set_lambdas(options, "2^0:2^-16");
-  add_argument(app, "DATA", "CSV, LIBSVM, CoNLL, CRFsuite or OCR letters file, plain or gzip; - is standard input",
+  add_argument(app, "DATA",
+               "CSV, LIBSVM, CoNLL, CRFsuite, OCR letters or matching file, plain or gzip; - is standard input",
                arguments->data);
   add_text_option(app, "surrogates", "LIST|auto", "the --surrogate",
                   "compare several of m4n, smoothed (m4n with --smoothing, 4 unless given), m3n, crf, qs; auto: m4n "
-                  "(for asymmetric costs with both decoders), smoothed (not for sequences), m3n, crf",
+                  "(for asymmetric costs with both decoders), smoothed (for classes and grades), m3n, crf",
                   [arguments](const std::string& text) {
                     arguments->surrogates = parse_nonempty("surrogates", text, "a list as m4n,m3n,crf, or auto");
                   });

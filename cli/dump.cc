@@ -29,7 +29,7 @@ struct Weight {
 // Those that are not zero, the largest first; ties stay in the model's order.
 std::vector<Weight> by_size(const Model& model) {
   std::vector<Weight> out;
-  const std::size_t k = model.k();
+  const std::size_t k = model.outputs();
   std::size_t first = 0;
   const auto add = [&](const auto& rows) {
     for (std::size_t e = 0; e < rows.size(); ++e)
@@ -67,17 +67,19 @@ std::string name_of(const Model& model, std::size_t feature) {
 }
 
 std::string as_csv(const Model& model) {
+  const std::vector<std::string> outputs = model.output_names();
   std::string out = "feature,class,weight\n";
   for (const Weight& w : by_size(model))
     fmt::format_to(std::back_inserter(out), "{},{},{}\n", csv_cell(name_of(model, w.feature)),
-                   csv_cell(model.classes[w.label]), w.value);
+                   csv_cell(outputs[w.label]), w.value);
   return out;
 }
 
 std::string as_json(const Model& model) {
+  const std::vector<std::string> outputs = model.output_names();
   nlohmann::ordered_json weights = nlohmann::ordered_json::array();
   for (const Weight& w : by_size(model))
-    weights.push_back({{"feature", name_of(model, w.feature)}, {"class", model.classes[w.label]}, {"weight", w.value}});
+    weights.push_back({{"feature", name_of(model, w.feature)}, {"class", outputs[w.label]}, {"weight", w.value}});
   const nlohmann::ordered_json dump{{"d", model.d},
                                     {"k", model.k()},
                                     {"bias", model.bias},
@@ -110,7 +112,8 @@ Command dump_command() {
       "dump", "MODEL", "print the weights as text, the largest first",
       "A CSV feature,class,weight, sorted by the absolute value; weights that are zero are left out, and (bias) is the "
       "constant feature. On sequences (after L) is a transition from the label L to the class, and (start) and (end) "
-      "are for the first and the last token. The weights are those of the model, which apply AFTER its transforms: "
+      "are for the first and the last token. On rankings the class is item_rank, or the item where the loss needs one "
+      "score an item; on matchings it is pair. The weights are those of the model, which apply AFTER its transforms: "
       "where it standardises, "
       "to "
       "(x - mean) * inverse_scale; on sequences that is folded into them, and they apply to the data as they came.\n",

@@ -53,14 +53,32 @@ int run_sequences(const EvalArguments& arguments, const Model& model) {
   return report(evaluate(model, sequences, predicted), model, intervals, arguments.json);
 }
 
+int run_permutations(const EvalArguments& arguments, const Model& model, const Dataset& data,
+                     std::span<const std::int32_t> predicted) {
+  std::optional<Bootstrap> intervals;
+  if (arguments.replicates > 0)
+    intervals = bootstrap(model, data.labels, data.label, predicted, data.weight, arguments.replicates,
+                          arguments.options.seed, arguments.context);
+  return report(evaluate(model, data.labels, data.label, predicted, data.weight), model, intervals, arguments.json);
+}
+
+int run_matchings(const EvalArguments& arguments, const Model& model) {
+  require_matching_options(arguments.options, arguments.model);
+  const Dataset data = read_model_matchings(model, arguments.data, true);
+  finite_pair_scores(model, data, arguments.data, arguments.context);
+  return run_permutations(arguments, model, data, model.predict(view(data.x), data.feature_rows, arguments.context));
+}
+
 int run(const EvalArguments& arguments) {
   const Model model = Model::load(arguments.model);
   if (model.task == Task::sequence) return run_sequences(arguments, model);
+  if (model.task == Task::matching) return run_matchings(arguments, model);
   RawTable table = read_table(arguments.data, arguments.options.read, true, &model);
   const std::vector<std::int32_t> predicted =
       model.decode_scores(finite_scores(model, table, arguments.context), arguments.context);
   std::vector<std::string> unseen;
   const Dataset data = label_for_model(std::move(table), model, &unseen);
+  if (model.task == Task::ranking) return run_permutations(arguments, model, data, predicted);
   warn_of_unseen(unseen, arguments);
   const Evaluation evaluation = evaluate(model, data.label, predicted, data.weight);
   std::optional<Bootstrap> intervals;

@@ -1,5 +1,6 @@
 // m4n generate: synthetic data whose Bayes risk is known: classes and grades (src/data/synthetic.h) as CSV
-// x1..xR,label, sequences (src/data/synthetic_sentences.h) as CoNLL columns.
+// x1..xR,label, sequences (src/data/synthetic_sentences.h) as CoNLL columns, rankings and matchings
+// (src/data/synthetic_permutations.h) as CSV x1..,r1.. and in the matching format.
 #include <fmt/format.h>
 
 #include <limits>
@@ -8,7 +9,9 @@
 
 #include "arguments.h"
 #include "core/option_values.h"
+#include "data/matching_text.h"
 #include "data/synthetic.h"
+#include "data/synthetic_permutations.h"
 #include "data/synthetic_sentences.h"
 #include "files.h"
 #include "m4n/error.h"
@@ -20,6 +23,7 @@ namespace {
 
 constexpr std::size_t most_rows = 100'000'000;
 constexpr std::size_t rows_at_a_time = 50'000;
+constexpr std::size_t permutations_at_a_time = 1000;
 
 struct GenerateArguments {
   Task task = Task::multiclass;
@@ -105,10 +109,79 @@ int run_sequences(const GenerateArguments& arguments) {
   return done;
 }
 
+// Calls `add` for pieces of the data and hands over their text.
+template <class Sampler, class Add>
+void write_permutations(const GenerateArguments& arguments, Sampler& sampler, std::string text, Add&& add) {
+  deliver(arguments, [&](auto&& write) {
+    for (std::size_t done = 0; done < arguments.n;) {
+      const std::size_t count = std::min(permutations_at_a_time, arguments.n - done);
+      add(sampler.next(count), text);
+      write(text);
+      text.clear();
+      done += count;
+    }
+  });
+}
+
+void report_permutations(const GenerateArguments& arguments, std::size_t d, std::size_t k, double best_loss,
+                         const std::string& what) {
+  if (arguments.json) {
+    const nlohmann::ordered_json report{
+        {"n", arguments.n},    {"d", d}, {"k", k}, {"seed", arguments.seed}, {"bayes_risk", best_loss},
+        {"out", arguments.out}};
+    print(report.dump() + "\n");
+  }
+  note(false,
+       fmt::format("{}: {} examples (seed {}), {}", to_string(arguments.task), arguments.n, arguments.seed, what));
+  note(false, fmt::format("Bayes risk (hamming loss) {:.6g}: no rule has a lower expected loss", best_loss));
+}
+
+int run_rankings(const GenerateArguments& arguments) {
+  const SyntheticRankings rankings;
+  SyntheticRankings::Sampler sampler(rankings, arguments.seed);
+  const Dataset one = rankings.sample(1, 0);
+  const std::size_t d = cols(one.x), k = rankings.items();
+  write_permutations(arguments, sampler,
+                     fmt::format("{},{}\n", fmt::join(one.feature_names, ","), fmt::join(one.class_names, ",")),
+                     [&](const Dataset& data, std::string& text) {
+                       const DenseView x = std::get<DenseMatrix>(data.x).view();
+                       for (std::size_t i = 0; i < x.rows; ++i) {
+                         fmt::format_to(std::back_inserter(text), "{}", fmt::join(x.row(i), ","));
+                         for (std::size_t e = data.labels.begin(i); e < data.labels.end(i); ++e)
+                           fmt::format_to(std::back_inserter(text), ",{}", data.label[e] + 1);
+                         text += '\n';
+                       }
+                     });
+  report_permutations(
+      arguments, d, k, rankings.best_loss(PositionLoss::hamming(k)),
+      fmt::format("{} items sorted by linear functions of {} features; one ranking in five is random", k, d));
+  return done;
+}
+
+int run_matchings(const GenerateArguments& arguments) {
+  const SyntheticMatchings matchings;
+  SyntheticMatchings::Sampler sampler(matchings, arguments.seed);
+  const Dataset one = matchings.sample(1, 0);
+  std::string names;
+  append_feature_line(one.feature_names, names);
+  write_permutations(arguments, sampler, names, [&](const Dataset& data, std::string& text) {
+    for (std::size_t e = 0; e < data.examples(); ++e) append_matching(data, e, text);
+  });
+  std::vector<PositionLoss> losses;
+  for (std::size_t m = matchings.smallest(); m <= matchings.largest(); ++m) losses.push_back(PositionLoss::hamming(m));
+  report_permutations(arguments, cols(one.x), matchings.largest(), matchings.best_loss(losses),
+                      fmt::format("two sets of {} to {} points, the second moved and shuffled; one matching in five is "
+                                  "random",
+                                  matchings.smallest(), matchings.largest()));
+  return done;
+}
+
 int run(const GenerateArguments& arguments) {
   if (arguments.json && arguments.out.empty())
     throw UsageError("--json takes standard output for its report; say with --out FILE where the data go");
   if (arguments.task == Task::sequence) return run_sequences(arguments);
+  if (arguments.task == Task::ranking) return run_rankings(arguments);
+  if (arguments.task == Task::matching) return run_matchings(arguments);
   const SyntheticProblem problem(arguments.task);
   const CostMatrix cost = problem.usual_cost();
   const double bayes_risk = problem.bayes_risk(cost);
@@ -129,8 +202,12 @@ int run(const GenerateArguments& arguments) {
 
 Action declare(CLI::App& app) {
   auto arguments = std::make_shared<GenerateArguments>();
-  static const std::vector<Task> known{Task::multiclass, Task::ordinal, Task::sequence};
-  static const std::vector<std::string> tasks{to_string(known[0]), to_string(known[1]), to_string(known[2])};
+  static const std::vector<Task> known{Task::multiclass, Task::ordinal, Task::sequence, Task::ranking, Task::matching};
+  static const std::vector<std::string> tasks = [] {
+    std::vector<std::string> names;
+    for (const Task task : known) names.emplace_back(to_string(task));
+    return names;
+  }();
   add_text_option(app, "task", fmt::format("{}", fmt::join(tasks, "|")), "", "what is to be predicted",
                   [arguments](const std::string& text) { arguments->task = known[parse_choice("task", text, tasks)]; })
       ->required();
@@ -160,7 +237,12 @@ Command generate_command() {
       "for multiclass, of the absolute loss for ordinal (train that with --task ordinal).\n"
       "\nsequence: CoNLL columns, a word and its label D, N or V, from a hidden Markov model with fixed tables; a "
       "sentence "
-      "has 3 to 12 words. The Bayes risk is that of the Hamming loss given the words that were drawn.\n",
+      "has 3 to 12 words. The Bayes risk is that of the Hamming loss given the words that were drawn.\n"
+      "\nranking: a CSV x1..x8,r1..r5; the items are sorted by linear functions of normal features, and one ranking in "
+      "five is replaced by a random one. matching: two sets of 4 to 10 points, the second a shuffled and slightly "
+      "moved "
+      "copy of the first; the features of a pair are the differences of the coordinates and two of pure noise; one "
+      "matching in five is random. Both Bayes risks are of the Hamming loss.\n",
       declare};
 }
 

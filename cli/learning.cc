@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "core/option_values.h"
 #include "core/wording.h"
+#include "data/matching_text.h"
 #include "data/table.h"
 #include "data/text.h"
 #include "files.h"
@@ -39,6 +41,28 @@ TrainingData read_sequences(LineReader& lines, const TrainOptions& options, bool
   return {std::move(sequences.data), {}, std::move(sequences.folds)};
 }
 
+TrainingData read_matching_file(LineReader& lines, const TrainOptions& options, bool quiet) {
+  validate(options);
+  if (options.read.format != Format::automatic && options.read.format != Format::matching)
+    throw UsageError(
+        fmt::format("--format {}: matchings have the format matching. Leave it out", to_string(options.read.format)));
+  if (!options.read.fold.empty())
+    throw UsageError(fmt::format("--folds {}: files of matchings have no columns; give a number of random folds",
+                                 options.read.fold));
+  TrainingData out{read_matchings(lines), {}, {}};
+  note(quiet, fmt::format("{}: {}, {}, {}", lines.file(), counted(out.data.examples(), "matching"),
+                          counted(out.data.label.size(), "point"), counted(cols(out.data.x), "feature")));
+  return out;
+}
+
+// The task that the form of a file gives away, or the format asked for; the columns of a table tell the others.
+std::optional<Task> task_of_form(const TrainOptions& options, std::string_view head) {
+  const Format format = options.read.format;
+  if (format == Format::matching || (format == Format::automatic && looks_like_matchings(head))) return Task::matching;
+  if (means_sequences(options, head)) return Task::sequence;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::string> readable_inputs(const std::string& data, const TrainOptions& options) {
@@ -62,11 +86,14 @@ TrainingData read_training(const std::string& path, TrainOptions& options, bool 
   Input input = Input::open(path);
   LineReader lines(input);
   const bool guessed = !options.task.has_value();
-  if (guessed && means_sequences(options, lines.peek())) {
-    options.task = Task::sequence;
-    note_guess(options, means_sequences({}, lines.peek()) ? "form" : "options beside the name", path, quiet);
+  if (guessed) {
+    options.task = task_of_form(options, lines.peek());
+    const char* const told_by = task_of_form({}, lines.peek()) == options.task ? "form" : "options beside the name";
+    if (options.task) note_guess(options, told_by, path, quiet);
   }
   if (options.task == Task::sequence) return read_sequences(lines, options, quiet);
+  if (options.task == Task::matching) return read_matching_file(lines, options, quiet);
+  if (options.task) options.read.outputs = options.task == Task::ranking ? OutputColumns::ranks : OutputColumns::one;
   RawTable table = read_table(lines, options.read, true, nullptr);
   if (guessed) {
     options.task = guess_task(table, options.bins);
@@ -77,6 +104,7 @@ TrainingData read_training(const std::string& path, TrainOptions& options, bool 
                             "column as the label)",
                             path, shown(table.target_name), shown_list(table.left_out, 10)));
   TrainingData out;
+  if (guessed) validate(options);
   if (options.bins > 0) out.raw_target = raw_targets(table);
   out.folds = std::move(table.folds);
   out.data = label_for_training(std::move(table), *options.task, options.bins, options.binning);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "data/matching_text.h"
 #include "m4n/error.h"
 #include "transform/sequence_input.h"
 
@@ -11,25 +12,66 @@ namespace m4n::cli {
 
 std::vector<double> finite_scores(const Model& model, const RawTable& table, const Context& context) {
   std::vector<double> scores = model.scores(view(table.x), context);
+  const std::size_t outputs = model.outputs();
   for (std::size_t e = 0; e < scores.size(); ++e)
     if (!std::isfinite(scores[e]))
       throw Error(
-          fmt::format("{}: line {}: the score of class '{}' is {}, not a finite number: a value of this line is too "
+          fmt::format("{}: line {}: the score of {} '{}' is {}, not a finite number: a value of this line is too "
                       "large for the model; correct it, or leave the line out",
-                      table.path, table.line[e / model.k()], model.classes[e % model.k()], scores[e]));
+                      table.path, table.line[e / outputs], model.task == Task::ranking ? "item" : "class",
+                      model.output_names()[e % outputs], scores[e]));
   return scores;
 }
 
-void require_sequence_options(const Model& model, const TrainOptions& options, const std::string& name) {
-  const ReadOptions& read = options.read;
+std::vector<double> finite_pair_scores(const Model& model, const Dataset& examples, const std::string& path,
+                                       const Context& context) {
+  std::vector<double> scores = model.scores(view(examples.x), context);
+  for (std::size_t e = 0; e < examples.examples(); ++e)
+    for (std::size_t p = examples.feature_rows.begin(e); p < examples.feature_rows.end(e); ++p)
+      if (!std::isfinite(scores[p])) {
+        const std::size_t size = examples.labels.end(e) - examples.labels.begin(e),
+                          pair = p - examples.feature_rows.begin(e);
+        throw Error(
+            fmt::format("{}: matching {}: the score of the pair {} {} is {}, not a finite number: one of its "
+                        "values is too large for the model; correct it, or leave the matching out",
+                        path, e + 1, pair / size + 1, pair % size + 1, scores[p]));
+      }
+  return scores;
+}
+
+Dataset read_model_matchings(const Model& model, const std::string& path, bool partners_required) {
+  Input input = Input::open(path);
+  LineReader lines(input);
+  return read_matchings(lines, model.feature_names, model.d, partners_required);
+}
+
+namespace {
+
+void refuse_columns(const ReadOptions& read, const std::string& name, const char* what) {
   const auto refuse = [&](bool given, const char* option) {
     if (given)
       throw UsageError(
-          fmt::format("{} names a column of a table, but {} is a model of sequences. Leave it out", option, name));
+          fmt::format("{} names a column of a table, but {} is a model of {}. Leave it out", option, name, what));
   };
   refuse(!read.target.empty(), "--target");
   refuse(!read.id.empty(), "--id");
   refuse(!read.weights.empty(), "--weights");
+}
+
+}  // namespace
+
+void require_matching_options(const TrainOptions& options, const std::string& name) {
+  refuse_columns(options.read, name, "matchings");
+  if (options.read.format != Format::automatic && options.read.format != Format::matching)
+    throw UsageError(
+        fmt::format("--format {}: {} is a model of matchings and reads the format matching only. Leave it "
+                    "out",
+                    to_string(options.read.format), name));
+}
+
+void require_sequence_options(const Model& model, const TrainOptions& options, const std::string& name) {
+  const ReadOptions& read = options.read;
+  refuse_columns(read, name, "sequences");
   if (!model.input) throw Error(fmt::format("{}: was not trained on a file of sequences; it cannot read one", name));
   if (read.format != Format::automatic && read.format != model.input->format)
     throw UsageError(fmt::format("--format {}: {} was trained on the format {} and reads that only. Leave it out",

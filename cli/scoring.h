@@ -10,6 +10,15 @@ namespace m4n::cli {
 // from them.
 std::vector<double> finite_scores(const Model& model, const RawTable& table, const Context& context);
 
+// The same of matchings, one score a pair.
+std::vector<double> finite_pair_scores(const Model& model, const Dataset& examples, const std::string& path,
+                                       const Context& context);
+
+// A file of matchings for a model of them.
+Dataset read_model_matchings(const Model& model, const std::string& path, bool partners_required);
+// Options about columns mean nothing to it.
+void require_matching_options(const TrainOptions& options, const std::string& name);
+
 // Options about columns mean nothing to a model of sequences, and its format is that of its training.
 void require_sequence_options(const Model& model, const TrainOptions& options, const std::string& name);
 

@@ -45,7 +45,8 @@ struct Candidate {
 // "m4n", or with what distinguishes it: "smoothed m4n", "m4n/adversary" where `all` hold m4n twice.
 std::string name_of(const Candidate& candidate, std::span<const Candidate> all);
 
-// m4n, smoothed m4n (not of sequences), m3n and crf; m4n with both of its decoders where the costs are not symmetric.
+// m4n, smoothed m4n (of classes and grades), m3n and crf; m4n with both of its decoders where the costs are not
+// symmetric.
 std::vector<Candidate> automatic_candidates(Task task, bool symmetric_costs, double smoothing);
 inline constexpr double usual_smoothing = 4;
 
@@ -111,7 +112,7 @@ struct CvResult {
   std::vector<CvPoint> best_by_candidate;
   std::vector<CvComparison> comparisons;  // of every pair a < b
   std::vector<std::string> notes;         // what a user should know: extensions, absent classes, edges
-  std::size_t splits = 0, examples = 0, features = 0, classes = 0;
+  std::size_t splits = 0, examples = 0, labels = 0, features = 0, classes = 0;
   std::string loss_name;
   double seconds = 0;
   bool interrupted = false;         // only `cells` is filled then

@@ -14,7 +14,7 @@
 
 namespace m4n {
 
-enum class Task { multiclass, ordinal, sequence };
+enum class Task { multiclass, ordinal, sequence, ranking, matching };
 
 // Row-major n x d. The view may be strided (a slice of a larger array).
 struct DenseView {

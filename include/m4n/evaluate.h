@@ -43,6 +43,12 @@ Evaluation evaluate(const Model& model, std::span<const std::int32_t> truth, std
 // counts. Every label of `sequences` must be known to the file.
 Evaluation evaluate(const Model& model, const LabelledSequences& sequences, std::span<const std::int32_t> predicted);
 
+// Permutations: `items` says which positions belong to which example; all are from 0, the partners of points for
+// matchings. The loss is the mean over examples; the metrics of rankings are hamming, kendall_tau, spearman_rho,
+// footrule, top1 and ndcg, those of matchings match_accuracy and hamming.
+Evaluation evaluate(const Model& model, const Groups& items, std::span<const std::int32_t> truth,
+                    std::span<const std::int32_t> predicted, std::span<const double> weight = {});
+
 // How far a value would move with other examples of the same kind: between the percentiles 2.5 and 97.5 of its values
 // on resamples, with their standard deviation.
 struct Interval {
@@ -61,6 +67,11 @@ struct Bootstrap {
 Bootstrap bootstrap(const Model& model, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                     std::span<const double> weight, std::uint64_t replicates, std::uint64_t seed,
                     const Context& context = {});
+
+// The same over resamples of permutations.
+Bootstrap bootstrap(const Model& model, const Groups& items, std::span<const std::int32_t> truth,
+                    std::span<const std::int32_t> predicted, std::span<const double> weight, std::uint64_t replicates,
+                    std::uint64_t seed, const Context& context = {});
 
 // The same over resamples of sequences.
 Bootstrap bootstrap(const Model& model, const LabelledSequences& sequences, std::span<const std::int32_t> predicted,

@@ -52,11 +52,13 @@ struct Model {
   Task task = Task::multiclass;
   SurrogateKind surrogate = SurrogateKind::m4n;
   Decoder decode = Decoder::argmax;
-  double smoothing = 0;      // in units of the mean off-diagonal cost, as asked for
-  std::string loss_name;     // zero-one, absolute, squared, hamming (sequences) or matrix
-  std::vector<double> cost;  // k x k, cost[true * k + predicted]
-  std::vector<std::string> classes;
-  OrdinalBins bins;  // no cuts: the labels came as they are
+  double smoothing = 0;  // in units of the mean off-diagonal cost, as asked for
+  // zero-one, absolute, squared, hamming (sequences) or matrix; of permutations those of loss/position_loss_choice.h
+  std::string loss_name;
+  std::vector<double> cost;  // k x k, cost[true * k + predicted]; of permutations only what their loss remembers
+  std::vector<std::string> classes;  // the items of rankings; none for matchings
+  std::size_t points = 0;            // of matchings: the most a side had in training
+  OrdinalBins bins;                  // no cuts: the labels came as they are
   std::vector<std::string> feature_names;
   // Columns of the training data that were asked for by name and are no features; empty: not asked for.
   std::string target_column, weights_column, id_column, fold_column;
@@ -65,7 +67,7 @@ struct Model {
   Standardizer standardizer;
   FeatureMap map;
   bool bias = true;
-  std::vector<double> weights;  // (width() + bias) x k, feature-major; the last row is the bias. None for sequences
+  std::vector<double> weights;  // (width() + bias) x outputs(), feature-major, last the bias. None for sequences
   ChainWeights chain;           // of sequences
   std::shared_ptr<const SequenceInput> input;  // how files of sequences are read; null: the rows come as they are
   std::string solver;                          // that found the weights
@@ -78,18 +80,25 @@ struct Model {
   bool interrupted = false;  // training was stopped from outside
 
   std::size_t k() const { return classes.size(); }
+  // How many scores the weights give a row of features: one a class; of rankings one an item where the loss is of rank
+  // one, else one a cell (item, position); of matchings one for the pair.
+  std::size_t outputs() const;
+  // What these scores are of: classes, items, or item_position, positions from 1.
+  std::vector<std::string> output_names() const;
   // How many features the weights apply to.
   std::size_t width() const { return map.kind == FeatureKind::linear ? d : map.points.rows; }
 
-  // Of classes and grades: scores v(x), n x k. Refuses features whose number does not fit.
+  // Of all but sequences: scores v(x), n x outputs(). Refuses features whose number does not fit.
   std::vector<double> scores(const FeaturesView& x, const Context& context = {}) const;
-  // The decoder applied to every row of scores.
+  // The decoder applied to every row of scores. Rankings: the position of every item from 0, n x k.
   std::vector<std::int32_t> decode_scores(std::span<const double> scores, const Context& context = {}) const;
   std::vector<std::int32_t> predict(const FeaturesView& x, const Context& context = {}) const;
-  // Sequences: one label a row of x; `sequences` says which rows belong together.
-  std::vector<std::int32_t> predict(const FeaturesView& x, const Groups& sequences, const Context& context = {}) const;
-  // Class probabilities, n x k; only where the surrogate defines them (crf), UsageError otherwise.
-  std::vector<double> marginals(std::span<const double> scores) const;
+  // `groups` says which rows of x belong together. Sequences: one label a row. Matchings, M x M rows each, pair (i, j)
+  // in row i M + j: the partner of every point i, from 0.
+  std::vector<std::int32_t> predict(const FeaturesView& x, const Groups& groups, const Context& context = {}) const;
+  // Class probabilities, n x k; of rankings those of every cell (item, position), n x k x k. Only where the surrogate
+  // defines them (crf), UsageError otherwise.
+  std::vector<double> marginals(std::span<const double> scores, const Context& context = {}) const;
 
   // Written to a temporary file beside `path`, synced and renamed: the old file stays whole until the new one is.
   void save(const std::string& path) const;

@@ -16,7 +16,9 @@ enum class SolverKind { automatic, prox, atoms, gbcfw, lbfgs };
 enum class OracleKind { exact, spmp };
 enum class Decoder { automatic, argmax, adversary, expected, viterbi };
 enum class StepRule { automatic, paper, line_search };
-enum class Format { automatic, csv, libsvm, conll, crfsuite, ocr };
+enum class Format { automatic, csv, libsvm, conll, crfsuite, ocr, matching };
+// Which columns of a table are its output: one, all ranks r1, r2, .., or all marks y1, y2, ..
+enum class OutputColumns { one, ranks, marks };
 enum class FeatureKind { linear, rbf, laplacian, poly, rbf_centers, nystrom, fourier };
 enum class Landmarks { kmeans, uniform };
 
@@ -26,10 +28,11 @@ inline constexpr double least_smoothing = 1e-6, most_smoothing = 1e6;  // or 0
 // How a file is read. Which of its columns mean what.
 struct ReadOptions {
   Format format = Format::automatic;
-  std::string target;   // name of the label or raw target column; empty: `label`, else `target`
-  std::string weights;  // name of the column with example weights; empty: none
-  std::string id;       // name of a column that is carried along but not learnt from
-  std::string fold;     // name of a column that says which fold an example belongs to
+  std::string target;                    // name of the label or raw target column; empty: `label`, else `target`
+  std::optional<OutputColumns> outputs;  // nullopt: one where there is a label, else those the header has
+  std::string weights;                   // name of the column with example weights; empty: none
+  std::string id;                        // name of a column that is carried along but not learnt from
+  std::string fold;                      // name of a column that says which fold an example belongs to
 };
 
 struct TrainOptions {

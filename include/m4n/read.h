@@ -18,16 +18,19 @@ struct RawTable {
   std::vector<std::string> left_out;       // columns that are no features because they would give the label away
   std::string target_name;                 // the column the labels came from; empty: there is none
   std::vector<std::string> target;         // one cell an example, as written; empty if there is no such column
-  std::vector<double> weight;              // empty: no such column
-  std::vector<std::string> ids;            // empty: no such column
-  std::vector<std::string> folds;          // empty: no such column
-  std::vector<std::size_t> line;           // of each example in the file, counted from 1, for messages
+  std::vector<std::string> output_names;   // r1, r2, .. or y1, y2, .. where these are the output together
+  std::vector<std::int32_t> outputs;  // n x output_names: ranks from 1, a permutation in each row; or marks 0 and 1
+  std::vector<double> weight;         // empty: no such column
+  std::vector<std::string> ids;       // empty: no such column
+  std::vector<std::string> folds;     // empty: no such column
+  std::vector<std::size_t> line;      // of each example in the file, counted from 1, for messages
 };
 
 // Plain or gzip, CSV or LIBSVM, found by content unless options say; "-" is standard input.
 // `target_required`: training and evaluation need labels; prediction does not.
 // Every CSV column that is not the label, the weight, the id or the fold is a feature, except what would give the label
-// away: `target` beside `label` when neither is asked for, and y2, y3, .. when y1 is asked for (r1.. likewise).
+// away: `target` beside `label` when neither is asked for, and y2, y3, .. when y1 is asked for (r1.. likewise). Where
+// options.outputs says so, or there is neither label nor target, r1, r2, .. or y1, y2, .. are the output together.
 // `expected`: the features a model was trained on; CSV columns are then matched by name (any order, label columns
 // absent or ignored, and so what the model remembers as label, weights, id and fold) or, if the model has no names, by
 // count; LIBSVM columns are padded, or refused when beyond.
@@ -46,7 +49,8 @@ std::vector<double> raw_targets(const RawTable& table);
 // unknown_label and are listed in `unseen`.
 Dataset label_for_model(RawTable table, const Model& model, std::vector<std::string>* unseen);
 
-// ordinal if the target is a raw number column (`target`) or bins are asked for, multiclass otherwise.
+// ranking if the output is r1, r2, ..; ordinal if the target is a raw number column (`target`) or bins are asked for;
+// multiclass otherwise.
 Task guess_task(const RawTable& table, int bins);
 
 // Sequences for training. CoNLL columns become attributes by options.text_template, the last column being the label;

@@ -8,8 +8,11 @@
 namespace m4n {
 namespace {
 
-constexpr EnumName<Task> task_names[] = {
-    {Task::multiclass, "multiclass"}, {Task::ordinal, "ordinal"}, {Task::sequence, "sequence"}};
+constexpr EnumName<Task> task_names[] = {{Task::multiclass, "multiclass"},
+                                         {Task::ordinal, "ordinal"},
+                                         {Task::sequence, "sequence"},
+                                         {Task::ranking, "ranking"},
+                                         {Task::matching, "matching"}};
 constexpr EnumName<SurrogateKind> surrogate_names[] = {
     {SurrogateKind::m4n, "m4n"}, {SurrogateKind::m3n, "m3n"}, {SurrogateKind::crf, "crf"}, {SurrogateKind::qs, "qs"}};
 constexpr EnumName<SolverKind> solver_names[] = {{SolverKind::automatic, "auto"},
@@ -26,9 +29,9 @@ constexpr EnumName<Decoder> decoder_names[] = {{Decoder::automatic, "auto"},
 constexpr EnumName<StepRule> step_names[] = {
     {StepRule::automatic, "auto"}, {StepRule::paper, "paper"}, {StepRule::line_search, "line-search"}};
 constexpr EnumName<Binning> binning_names[] = {{Binning::quantile, "quantile"}, {Binning::width, "width"}};
-constexpr EnumName<Format> format_names[] = {{Format::automatic, "auto"},    {Format::csv, "csv"},
-                                             {Format::libsvm, "libsvm"},     {Format::conll, "conll"},
-                                             {Format::crfsuite, "crfsuite"}, {Format::ocr, "ocr"}};
+constexpr EnumName<Format> format_names[] = {
+    {Format::automatic, "auto"},    {Format::csv, "csv"}, {Format::libsvm, "libsvm"},    {Format::conll, "conll"},
+    {Format::crfsuite, "crfsuite"}, {Format::ocr, "ocr"}, {Format::matching, "matching"}};
 
 constexpr EnumName<FeatureKind> feature_names[] = {
     {FeatureKind::linear, "linear"},           {FeatureKind::rbf, "rbf"},

@@ -3,12 +3,22 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "core/option_values.h"
 #include "m4n/options.h"
 
 namespace m4n {
 namespace {
+
+// Sets of tasks, one bit each.
+using Tasks = unsigned;
+constexpr Tasks bit(Task task) { return 1U << static_cast<unsigned>(task); }
+constexpr Tasks classes = bit(Task::multiclass) | bit(Task::ordinal);
+constexpr Tasks sequences = bit(Task::sequence);
+constexpr Tasks rankings = bit(Task::ranking), matchings = bit(Task::matching), permutations = rankings | matchings;
+constexpr Tasks tables = classes | rankings;
 
 void validate_ranges(const TrainOptions& o) {
   const auto check = [](bool fine, const char* option, double value, const char* allowed) {
@@ -49,7 +59,7 @@ void validate_surrogate(const TrainOptions& o) {
     throw UsageError(
         fmt::format("--decode expected needs a distribution over the classes, and the marginals of the plain max-min "
                     "game are not unique. Use --decode adversary, or {}",
-                    o.task == Task::sequence ? "--surrogate crf" : "--smoothing 1 to make them unique"));
+                    o.task && (bit(*o.task) & classes) == 0 ? "--surrogate crf" : "--smoothing 1 to make them unique"));
   if (o.decode == Decoder::expected && o.surrogate == SurrogateKind::m3n)
     throw UsageError(
         "--decode expected needs a distribution over the classes, and m3n has none. Use --decode argmax, or "
@@ -130,49 +140,92 @@ void validate_grades(const TrainOptions& o) {
         "--binning says how --bins N cuts the target, and there is no --bins. Add --bins N, or leave it out");
 }
 
-// What is only for sequences, and what is not for them. An option is not given if it has its default.
-void validate_task(const TrainOptions& o) {
-  const TrainOptions usual;
-  const bool sequence = o.task == Task::sequence;
-  const auto refuse = [&](bool given, const char* option, const char* what) {
-    if (given)
-      throw UsageError(fmt::format("{} {}, not to --task {}. Leave it out", option, what,
-                                   o.task ? to_string(*o.task) : "multiclass or ordinal"));
-  };
-  const char* const sequences = "belongs to --task sequence";
-  const char* const plain = "belongs to classes and grades";
-  if (o.task && !sequence) {
-    refuse(o.decode == Decoder::viterbi, "--decode viterbi", sequences);
-    refuse(o.solver == SolverKind::atoms, "--solver atoms", sequences);
-    refuse(o.loss == "hamming", "--loss hamming (for classes it is called zero-one)", sequences);
-    refuse(o.iterations_per_part, "--oracle-iterations with an x", sequences);
-    refuse(!o.text_template.empty(), "--template", sequences);
-    refuse(o.min_count != usual.min_count, "--min-count", sequences);
-    refuse(o.hash_bits != usual.hash_bits, "--hash", sequences);
-    refuse(!o.pixel_products.empty(), "--pixel-products", sequences);
-  }
-  if (!sequence) return;
-  refuse(o.smoothing > 0, "--smoothing", plain);
-  refuse(o.loss == "zero-one", "--loss zero-one (for sequences it is averaged over tokens, and called hamming)", plain);
-  refuse(o.features != FeatureKind::linear, "--features other than linear", plain);
-  refuse(o.bins != usual.bins, "--bins", plain);
-  refuse(!o.class_weight.empty(), "--class-weight", plain);
-  refuse(!o.read.target.empty(), "--target", plain);
-  refuse(!o.read.weights.empty(), "--weights", plain);
-  refuse(!o.read.id.empty(), "--id", plain);
-  if (o.surrogate == SurrogateKind::qs)
-    throw UsageError(
-        "--surrogate qs regresses onto the costs of all labellings of a sequence, of which there are too many. Use "
-        "m4n, "
-        "m3n or crf");
+std::string words_for(Tasks tasks) {
+  const std::pair<Tasks, const char*> words[] = {{classes, "classes and grades"},
+                                                 {sequences, "--task sequence"},
+                                                 {rankings, "--task ranking"},
+                                                 {matchings, "--task matching"}};
+  std::vector<std::string> out;
+  for (const auto& [set, word] : words)
+    if ((set & tasks) != 0) out.emplace_back(word);
+  return fmt::format("{}", fmt::join(out, " and "));
+}
+
+// An option that has another value than its default, and the tasks it is for.
+struct Rule {
+  const char* option;
+  bool (*given)(const TrainOptions& o, const TrainOptions& usual);
+  Tasks tasks;
+};
+
+// What is not for all tasks.
+constexpr Rule rules[] = {
+    {"--smoothing", [](const auto& o, const auto&) { return o.smoothing > 0; }, classes},
+    {"--decode viterbi", [](const auto& o, const auto&) { return o.decode == Decoder::viterbi; }, sequences},
+    {"--solver atoms", [](const auto& o, const auto&) { return o.solver == SolverKind::atoms; },
+     sequences | permutations},
+    {"--loss zero-one (for the parts of an output it is averaged, and called hamming)",
+     [](const auto& o, const auto&) { return o.loss == "zero-one"; }, classes},
+    {"--loss hamming (for classes it is called zero-one)",
+     [](const auto& o, const auto&) { return o.loss == "hamming"; }, sequences | permutations},
+    {"--loss absolute (for rankings it is called footrule)",
+     [](const auto& o, const auto&) { return o.loss == "absolute"; }, classes | sequences},
+    {"--loss squared (for rankings it is called spearman)",
+     [](const auto& o, const auto&) { return o.loss == "squared"; }, classes | sequences},
+    {"--loss footrule, spearman, dcg, kendall or precision@K",
+     [](const auto& o, const auto&) {
+       return o.loss == "footrule" || o.loss == "spearman" || o.loss == "dcg" || o.loss == "kendall" ||
+              o.loss.starts_with("precision@");
+     },
+     rankings},
+    {"--oracle-iterations with an x", [](const auto& o, const auto&) { return o.iterations_per_part; }, sequences},
+    {"--features other than linear", [](const auto& o, const auto&) { return o.features != FeatureKind::linear; },
+     tables},
+    {"--bins", [](const auto& o, const auto& usual) { return o.bins != usual.bins; }, classes},
+    {"--class-weight", [](const auto& o, const auto&) { return !o.class_weight.empty(); }, classes},
+    {"--target", [](const auto& o, const auto&) { return !o.read.target.empty(); }, classes},
+    {"--weights", [](const auto& o, const auto&) { return !o.read.weights.empty(); }, tables},
+    {"--id", [](const auto& o, const auto&) { return !o.read.id.empty(); }, tables},
+    {"--template", [](const auto& o, const auto&) { return !o.text_template.empty(); }, sequences},
+    {"--min-count", [](const auto& o, const auto& usual) { return o.min_count != usual.min_count; }, sequences},
+    {"--hash", [](const auto& o, const auto& usual) { return o.hash_bits != usual.hash_bits; }, sequences},
+    {"--pixel-products", [](const auto& o, const auto&) { return !o.pixel_products.empty(); }, sequences},
+};
+
+// How a surrogate of whole outputs can be solved.
+void validate_structured_solver(const TrainOptions& o, const char* outputs, bool crf_by_prox) {
   const bool crf = o.surrogate == SurrogateKind::crf;
-  const bool fits = o.solver == SolverKind::automatic || o.solver == (crf ? SolverKind::prox : SolverKind::atoms) ||
-                    (crf && o.solver == SolverKind::lbfgs) ||
+  const SolverKind own = crf ? (crf_by_prox ? SolverKind::prox : SolverKind::lbfgs) : SolverKind::atoms;
+  const bool fits = o.solver == SolverKind::automatic || o.solver == own || (crf && o.solver == SolverKind::lbfgs) ||
                     (o.solver == SolverKind::gbcfw && o.oracle == OracleKind::spmp);
   if (!fits)
-    throw UsageError(fmt::format("--solver {}: on sequences {} is solved by {}. Leave --solver out",
-                                 to_string(o.solver), to_string(o.surrogate),
-                                 crf ? "prox or lbfgs" : "atoms, or with m4n by gbcfw with --oracle spmp"));
+    throw UsageError(fmt::format(
+        "--solver {}: on {} {} is solved by {}. Leave --solver out", to_string(o.solver), outputs,
+        to_string(o.surrogate),
+        crf ? (crf_by_prox ? "prox or lbfgs" : "lbfgs") : "atoms, or with m4n by gbcfw with --oracle spmp"));
+}
+
+void validate_task(const TrainOptions& o) {
+  if (!o.task) return;
+  const TrainOptions usual;
+  for (const Rule& rule : rules)
+    if ((rule.tasks & bit(*o.task)) == 0 && rule.given(o, usual))
+      throw UsageError(fmt::format("{} belongs to {}, not to --task {}. Leave it out", rule.option,
+                                   words_for(rule.tasks), to_string(*o.task)));
+  if (o.task == Task::sequence) {
+    if (o.surrogate == SurrogateKind::qs)
+      throw UsageError(
+          "--surrogate qs regresses onto the costs of all labellings of a sequence, of which there are too many. Use "
+          "m4n, m3n or crf");
+    validate_structured_solver(o, "sequences", true);
+  }
+  if (o.task == Task::ranking || o.task == Task::matching) {
+    if (o.surrogate != SurrogateKind::qs) validate_structured_solver(o, "permutations", false);
+    if (!o.warm_start)
+      throw UsageError(
+          "--warm-start no: on permutations the spmp oracle always starts at the uniform distribution. "
+          "Leave it out");
+  }
 }
 
 }  // namespace

@@ -88,16 +88,36 @@ OptionRow format_row() {
           }};
 }
 
+// Names, a name with a number in it, or a file.
+OptionRow loss_row() {
+  const std::vector<std::string> words{"zero-one", "absolute", "squared", "hamming", "footrule", "spearman", "dcg"};
+  const std::string precision = "precision@";
+  return {
+      "loss", fmt::format("{}|{}K|FILE.csv", fmt::join(words, "|"), precision),
+      "zero-one; absolute for ordinal; hamming for sequences and permutations",
+      "what a mistake costs. Classes: a file holds the k x k matrix cost[true][predicted]; a sequence costs the mean "
+      "over its tokens, hamming being that of zero-one. Rankings: mean over items of being misplaced (hamming), of "
+      "the distance of ranks (footrule) or its square (spearman); what the first K miss (precision@K); lost "
+      "discounted gain (dcg); a file with one row of item weights, or costs[true rank][predicted rank]",
+      [words, precision](TrainOptions& o, const std::string& text) {
+        const std::string digits = text.starts_with(precision) ? text.substr(precision.size()) : "";
+        const bool named = !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
+        o.loss = named || text == "kendall" ? text : parse_word_or_file("loss", text, words);
+      }};
+}
+
 std::vector<OptionRow> make_table() {
   using T = TrainOptions;
   constexpr std::uint64_t max_int = std::numeric_limits<int>::max();
   std::vector<OptionRow> table;
   const auto add = [&table](OptionRow row) { table.push_back(std::move(row)); };
 
-  add(choice<Task>(
-      "task", {Task::multiclass, Task::ordinal, Task::sequence}, "guessed from the data, and said",
-      "what is predicted: classes without an order, ordered grades, or a label for every token of a sequence",
-      &T::task));
+  add(choice<Task>("task", {Task::multiclass, Task::ordinal, Task::sequence, Task::ranking, Task::matching},
+                   "guessed from the data, and said",
+                   "what is predicted: classes without an order, ordered grades, a label for every token of a "
+                   "sequence, the order of "
+                   "the items r1, r2, .., or which points of two sets belong together",
+                   &T::task));
   add(choice<SurrogateKind>(
       "surrogate", {SurrogateKind::m4n, SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::qs}, "m4n",
       "what is minimised: max-min margin, max-margin, log-likelihood, or squared error of the costs", &T::surrogate));
@@ -113,15 +133,12 @@ std::vector<OptionRow> make_table() {
   add(choice<Decoder>(
       "decode", {Decoder::argmax, Decoder::adversary, Decoder::expected, Decoder::viterbi},
       "argmax (viterbi for sequences); adversary for m4n with an asymmetric cost; expected for crf and smoothed m4n",
-      "from scores to a prediction: the largest score (viterbi: of whole sequences), the min player's most likely "
+      "from scores to a prediction: the largest score (of a whole permutation; viterbi: of a whole sequence), the min "
+      "player's most likely "
       "answer (m4n), or the least expected cost under the model's distribution (crf, qs, smoothed m4n)",
       &T::decode));
-  add(word_or_file(
-      "loss", {"zero-one", "absolute", "squared", "hamming"}, "zero-one; absolute for ordinal; hamming for sequences",
-      "what a mistake costs; a file holds the k x k matrix cost[true][predicted]; a sequence costs the mean over its "
-      "tokens, hamming being that of zero-one",
-      &T::loss));
-  add(real("lambda", "X", "1/n; for m4n and m3n on sequences their mean length / n",
+  add(loss_row());
+  add(real("lambda", "X", "1/n; for m4n and m3n on sequences and permutations their mean length / n",
            "weight of |w|^2 / 2 beside the MEAN loss, from 1e-30 to 1e30, as 0.01, 1e-4 or 2^-13; the value used is "
            "printed",
            lambda_range, &T::lambda));
@@ -133,8 +150,9 @@ std::vector<OptionRow> make_table() {
   add(choice<SolverKind>(
       "solver", {SolverKind::automatic, SolverKind::prox, SolverKind::atoms, SolverKind::gbcfw, SolverKind::lbfgs},
       "auto",
-      "prox: proximal dual ascent (for sequences with crf: exponentiated gradient); atoms: m4n and m3n on sequences, "
-      "weights over label sequences; gbcfw: the paper's block-coordinate Frank-Wolfe; lbfgs: crf only",
+      "prox: proximal dual ascent (for sequences with crf: exponentiated gradient); atoms: m4n and m3n on sequences "
+      "and "
+      "permutations, weights over whole outputs; gbcfw: the paper's block-coordinate Frank-Wolfe; lbfgs: crf only",
       &T::solver));
   add(choice<OracleKind>("oracle", {OracleKind::exact, OracleKind::spmp}, "exact",
                          "how the max-min game of an example is solved: exactly, or by the paper's saddle-point mirror "

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <span>
 
 #include "data/table.h"
 #include "m4n/error.h"
@@ -28,6 +29,7 @@ class CsvRows {
       table_.target_name = columns_.names[static_cast<std::size_t>(columns_.target_column)];
     table_.feature_names = std::move(columns_.feature_names);
     table_.left_out = std::move(columns_.left_out);
+    table_.output_names = std::move(columns_.output_names);
     return std::move(table_);
   }
 
@@ -50,10 +52,13 @@ class CsvRows {
       const std::ptrdiff_t role = columns_.role[c];
       if (role >= 0)
         features[role] = number(p, end, c);
+      else if (role <= CsvColumns::first_output)
+        add_output(static_cast<std::size_t>(CsvColumns::first_output - role), p, end, c);
       else
         add_other(static_cast<CsvColumns::Role>(role), p, end, c);
     }
     if (p != end) refuse_length();
+    if (columns_.outputs == OutputColumns::ranks && !columns_.output_names.empty()) check_ranks();
     table_.line.push_back(lines_.line_number());
     ++matrix_.rows;
   }
@@ -82,6 +87,45 @@ class CsvRows {
         throw Error(fmt::format("{}: missing label; expected a class name or a number", where(c)));
       make_room(table_.target, 1, lines_);
       table_.target.emplace_back(label);
+    }
+  }
+
+  // One of several outputs: a rank from 1, or a mark 0 or 1.
+  void add_output(std::size_t place, const char*& p, const char* end, std::size_t c) {
+    const std::size_t count = columns_.output_names.size();
+    const bool ranks = columns_.outputs == OutputColumns::ranks;
+    if (table_.outputs.size() == matrix_.rows * count) {
+      make_room(table_.outputs, count, lines_);
+      table_.outputs.resize(table_.outputs.size() + count);
+    }
+    const char* after = p;
+    const std::string_view cell = trim(text(after, end, c));
+    if (ranks && cell.empty())
+      throw Error(
+          fmt::format("{}: missing rank; a ranking must be complete, as an item's score depends on its position among "
+                      "all of them: fill it in or leave the example out",
+                      where(c)));
+    const double value = number(p, end, c);
+    const double low = ranks ? 1 : 0, high = ranks ? static_cast<double>(count) : 1;
+    if (!(value >= low && value <= high) || value != std::floor(value))
+      throw Error(fmt::format("{}: found {}, expected {}", where(c), value,
+                              ranks ? fmt::format("a rank from 1 (the best) to {}", count) : "0 or 1"));
+    table_.outputs[matrix_.rows * count + place] = static_cast<std::int32_t>(value);
+  }
+
+  void check_ranks() {
+    const std::size_t count = columns_.output_names.size();
+    const auto ranks = std::span(table_.outputs).last(count);
+    item_of_.assign(count, 0);
+    for (std::size_t j = 0; j < count; ++j) {
+      std::size_t& first = item_of_[static_cast<std::size_t>(ranks[j] - 1)];
+      if (first > 0)
+        throw Error(
+            fmt::format("{}: line {}: {} and {} both have the rank {}; every rank from 1 to {} must occur once: break "
+                        "the tie, or leave the example out",
+                        lines_.file(), lines_.line_number(), columns_.output_names[first - 1], columns_.output_names[j],
+                        ranks[j], count));
+      first = j + 1;
     }
   }
 
@@ -129,6 +173,7 @@ class CsvRows {
   bool target_required_;
   std::string_view line_;  // being read
   std::string storage_;
+  std::vector<std::size_t> item_of_;  // the item of every rank in this row, from 1; 0: none yet
   DenseMatrix matrix_;
   RawTable table_;
 };

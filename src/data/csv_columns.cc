@@ -2,8 +2,9 @@
 //
 // The label is the column asked for, else `label`, else `target`. Everything else is a feature, except what would give
 // the answer away: `target` beside `label` where neither was asked for, and the other outputs where one of several
-// (y1.. or r1..) was. For a trained model the columns are found by name instead, in any order, and the columns that
-// were label, weights, id and fold in training are known to be no features.
+// (y1.. or r1..) was. Ranks r1, r2, .. and marks y1, y2, .. are the output together where the task says so, or where
+// there is neither label nor target. For a trained model the columns are found by name instead, in any order, and the
+// columns that were label, weights, id and fold in training are known to be no features.
 #include <fmt/format.h>
 
 #include <unordered_map>
@@ -14,6 +15,8 @@
 
 namespace m4n {
 namespace {
+
+constexpr char letter_of(OutputColumns outputs) { return outputs == OutputColumns::ranks ? 'r' : 'y'; }
 
 // y or r for y1, y2, .. and r1, r2, ..; 0 for other names.
 char output_family(const std::string& name) {
@@ -39,7 +42,11 @@ class Assignment {
   }
 
   CsvColumns run(bool target_required, const Model* expected) {
-    columns_.target_column = find_target(target_required);
+    columns_.outputs = chosen_outputs(expected);
+    if (columns_.outputs == OutputColumns::one)
+      columns_.target_column = find_target(target_required);
+    else
+      find_outputs(target_required, expected);
     const std::ptrdiff_t weight = find_named(options_.weights, "weights"), id = find_named(options_.id, "id");
     const std::ptrdiff_t target = columns_.target_column, fold = find_named(options_.fold, "folds");
     const std::ptrdiff_t named[] = {target, weight, id, fold};
@@ -54,7 +61,8 @@ class Assignment {
     std::vector<std::size_t> others, given_away;
     for (std::size_t c = 0; c < columns_.names.size(); ++c) {
       const auto here = static_cast<std::ptrdiff_t>(c);
-      if (here == target || here == weight || here == id || here == fold || known_.contains(columns_.names[c]))
+      if (here == target || here == weight || here == id || here == fold || known_.contains(columns_.names[c]) ||
+          is_output(columns_.names[c]))
         continue;
       (gives_answer_away(columns_.names[c]) ? given_away : others).push_back(c);
     }
@@ -112,17 +120,60 @@ class Assignment {
     return at;
   }
 
+  bool has_family(char letter) const {
+    return find(std::string{letter, '1'}) >= 0 && find(std::string{letter, '2'}) >= 0;
+  }
+
+  OutputColumns chosen_outputs(const Model* expected) const {
+    if (expected != nullptr) return expected->task == Task::ranking ? OutputColumns::ranks : OutputColumns::one;
+    if (options_.outputs) return *options_.outputs;
+    if (!wanted_target_.empty() || find("label") >= 0 || find("target") >= 0) return OutputColumns::one;
+    return has_family('r') ? OutputColumns::ranks : OutputColumns::one;
+  }
+
+  // One of several output columns, and no feature of the model.
+  bool is_output(const std::string& name) const {
+    return columns_.outputs != OutputColumns::one && output_family(name) == letter_of(columns_.outputs) &&
+           !place_.contains(name);
+  }
+
+  // r1, r2, .. without a gap, in any order; left alone where they are not required.
+  void find_outputs(bool required, const Model* expected) {
+    const char letter = letter_of(columns_.outputs);
+    const auto count = std::count_if(columns_.names.begin(), columns_.names.end(),
+                                     [this](const std::string& name) { return is_output(name); });
+    if (!required) return;
+    if (count < 2)
+      throw Error(fmt::format(
+          "{}: line {}: {} output column{} {}1, {}2, ..; at least two are needed; the columns are {}", file_, line_,
+          count == 0 ? "no" : "only one", count == 0 ? "s" : "", letter, letter, shown_list(columns_.names, 10)));
+    if (expected != nullptr && static_cast<std::size_t>(count) != expected->k())
+      throw Error(fmt::format("{}: line {}: {} output columns {}1, {}2, ..; the model has {}", file_, line_, count,
+                              letter, letter, expected->k()));
+    for (std::ptrdiff_t j = 0; j < count; ++j) {
+      const std::string name = letter + std::to_string(j + 1);
+      const std::ptrdiff_t at = find(name);
+      if (at < 0)
+        throw Error(fmt::format("{}: line {}: {} output columns, but {} is not among them; number them {}1 to {}{}",
+                                file_, line_, count, name, letter, letter, count));
+      columns_.role[static_cast<std::size_t>(at)] = CsvColumns::first_output - j;
+      columns_.output_names.push_back(name);
+    }
+  }
+
   std::ptrdiff_t find_target(bool required) const {
     if (!wanted_target_.empty()) return required ? find_named(wanted_target_, "target") : find(wanted_target_);
     for (const char* name : {"label", "target"})
       if (const std::ptrdiff_t at = find(name); at >= 0 && !place_.contains(name)) return at;
     if (!required) return -1;
     for (const char family : {'y', 'r'})
-      if (find(std::string{family, '1'}) >= 0 && find(std::string{family, '2'}) >= 0)
+      if (has_family(family))
         throw Error(
-            fmt::format("{}: line {}: several output columns ({}1, {}2, ..) and no column label or target: {} "
-                        "data are not supported by this command; --target picks one of the columns",
-                        file_, line_, family, family, family == 'y' ? "multi-label" : "ranking"));
+            fmt::format("{}: line {}: several output columns ({}1, {}2, ..) and no column label or target: {}; "
+                        "--target picks one of the columns",
+                        file_, line_, family, family,
+                        family == 'y' ? "multi-label data are not supported by this command"
+                                      : "these are rankings; use --task ranking"));
     const auto numbers = std::count_if(columns_.names.begin(), columns_.names.end(),
                                        [](const std::string& name) { return finite_number(name).has_value(); });
     throw Error(fmt::format("{}: line {}: no column label or target; the columns are {}; {}", file_, line_,
@@ -135,6 +186,7 @@ class Assignment {
   bool gives_answer_away(const std::string& name) const {
     if (place_.contains(name)) return false;
     if (!place_.empty() && (name == "label" || name == "target")) return true;
+    if (columns_.outputs != OutputColumns::one) return name == "label" || name == "target";
     if (columns_.target_column < 0) return false;
     const std::string& target = columns_.names[static_cast<std::size_t>(columns_.target_column)];
     if (wanted_target_.empty()) return target == "label" && name == "target";

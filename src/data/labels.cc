@@ -123,6 +123,17 @@ Dataset without_labels(RawTable& table) {
   return data;
 }
 
+// The ranks as positions from 0, M of them an example.
+Dataset with_positions(RawTable& table) {
+  if (table.output_names.empty()) throw Error(fmt::format("{}: no ranks; expected columns r1, r2, ..", table.path));
+  Dataset data = without_labels(table);
+  data.label = std::move(table.outputs);
+  for (std::int32_t& rank : data.label) --rank;
+  data.class_names = std::move(table.output_names);
+  data.labels = Groups(data.examples(), data.class_names.size());
+  return data;
+}
+
 }  // namespace
 
 Dataset label_for_training(RawTable table, Task task, int bins, Binning binning) {
@@ -130,6 +141,7 @@ Dataset label_for_training(RawTable table, Task task, int bins, Binning binning)
     throw UsageError("--bins cuts a raw target into grades; it goes with --task ordinal");
   if (bins != 0 && (bins < 2 || bins > max_bins))
     throw UsageError(fmt::format("--bins {}; expected 2 to {}", bins, max_bins));
+  if (task == Task::ranking) return with_positions(table);
   if (table.target.empty()) throw Error(fmt::format("{}: no labels; training needs a label column", table.path));
   Dataset data = without_labels(table);
   if (bins > 0) {
@@ -159,6 +171,7 @@ Dataset label_for_training(RawTable table, Task task, int bins, Binning binning)
 }
 
 Dataset label_for_model(RawTable table, const Model& model, std::vector<std::string>* unseen) {
+  if (model.task == Task::ranking) return with_positions(table);
   Dataset data = without_labels(table);
   data.class_names = model.classes;
   data.bins = model.bins;
@@ -185,6 +198,7 @@ Dataset label_for_model(RawTable table, const Model& model, std::vector<std::str
 std::vector<double> raw_targets(const RawTable& table) { return numbers(table, "--bins cuts numbers into grades"); }
 
 Task guess_task(const RawTable& table, int bins) {
+  if (!table.output_names.empty()) return Task::ranking;
   const auto is_number = [](const std::string& cell) { return finite_number(cell).has_value(); };
   const bool raw_numbers =
       table.target_name == "target" && std::all_of(table.target.begin(), table.target.end(), is_number);

@@ -53,10 +53,10 @@ bool BlankLines::pass(std::string_view line, const LineReader& lines, bool examp
 RawTable read_table(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected) {
   if (lines.peek().empty()) throw Error(fmt::format("{}: is empty; expected a CSV or LIBSVM file", lines.file()));
   if (options.format != Format::automatic && options.format != Format::csv && options.format != Format::libsvm)
-    throw UsageError(
-        fmt::format("--format {} holds sequences, not a table of examples; leave it out, or use --task "
-                    "sequence",
-                    to_string(options.format)));
+    throw UsageError(fmt::format("--format {} holds {}, not a table of examples; leave it out, or use --task {}",
+                                 to_string(options.format),
+                                 options.format == Format::matching ? "matchings" : "sequences",
+                                 options.format == Format::matching ? "matching" : "sequence"));
   const Format format = options.format == Format::automatic ? format_of(lines.peek()) : options.format;
   RawTable table = format == Format::libsvm ? read_libsvm(lines, options, target_required, expected)
                                             : read_csv(lines, options, target_required, expected);

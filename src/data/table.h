@@ -28,13 +28,16 @@ struct CsvColumns {
     weight = -2,
     id = -3,
     fold = -4,
-    ignored = -5
+    ignored = -5,
+    first_output = -6                      // and below: the place of one of several outputs, counted downwards
   };                                       // >= 0: the feature's place
   std::vector<std::string> names;          // as in the header
   std::vector<std::ptrdiff_t> role;        // one a column of the file
   std::vector<std::string> feature_names;  // by place
   std::vector<std::string> left_out;       // they would give the label away
-  std::ptrdiff_t target_column = -1;       // -1: none
+  OutputColumns outputs = OutputColumns::one;
+  std::vector<std::string> output_names;  // r1, r2, .. or y1, y2, .. in this order; none if `outputs` is one
+  std::ptrdiff_t target_column = -1;      // -1: none
 };
 CsvColumns assign_columns(std::vector<std::string> header, const std::string& file, std::size_t line,
                           const ReadOptions& options, bool target_required, const Model* expected);

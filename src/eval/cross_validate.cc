@@ -60,6 +60,12 @@ void check_grid(const CvOptions& options) {
   }
 }
 
+std::size_t largest_example(const Dataset& data) {
+  std::size_t out = 0;
+  for (std::size_t i = 0; i < data.examples(); ++i) out = std::max(out, data.labels.end(i) - data.labels.begin(i));
+  return out;
+}
+
 class CrossValidation {
  public:
   CrossValidation(const Dataset& data, std::span<const double> raw_target, const CvOptions& options,
@@ -70,12 +76,12 @@ class CrossValidation {
     check_grid(options);
     if (options.train.bins > 0 && raw_target.size() != data.examples())
       throw UsageError("cutting grades anew in every training part needs the raw target of every example");
-    const CostMatrix cost = chosen_cost(options.train, data.class_names);
     result_.splits = (splits_ = make_splits(data.examples(), options.plan, options.train.seed)).size();
     result_.examples = data.examples();
+    result_.labels = data.label.size();
     result_.features = cols(data.x);
-    result_.classes = data.class_names.size();
-    result_.loss_name = cost.name();
+    result_.classes = data.class_names.empty() ? largest_example(data) : data.class_names.size();
+    result_.loss_name = chosen_loss(options.train, data.class_names).name;
     for (const Candidate& candidate : resolved_candidates(options, data.class_names)) add_candidate(candidate);
     for (const CvCell& cell : options.known)
       known_.emplace(std::make_tuple(cell.split, cell.gamma, cell.candidate, cell.lambda), cell);
@@ -137,7 +143,8 @@ class CrossValidation {
   }
 
   void note_absent_classes() {
-    std::map<std::size_t, std::vector<std::size_t>> absent;  // class to splits
+    if (options_.train.task == Task::ranking || options_.train.task == Task::matching) return;  // labels are places
+    std::map<std::size_t, std::vector<std::size_t>> absent;                                     // class to splits
     for (std::size_t s = 0; s < splits_.size(); ++s) {
       std::vector<bool> present(data_.class_names.size());
       const OrdinalBins bins = bins_of(splits_[s]);
@@ -306,7 +313,8 @@ std::vector<Candidate> automatic_candidates(Task task, bool symmetric_costs, dou
   const Decoder largest = task == Task::sequence ? Decoder::viterbi : Decoder::argmax;
   std::vector<Candidate> out{{SurrogateKind::m4n, 0, largest}};
   if (!symmetric_costs) out.push_back({SurrogateKind::m4n, 0, Decoder::adversary});
-  if (task != Task::sequence) out.push_back({SurrogateKind::m4n, smoothing, Decoder::expected});
+  if (task == Task::multiclass || task == Task::ordinal)
+    out.push_back({SurrogateKind::m4n, smoothing, Decoder::expected});
   out.push_back({SurrogateKind::m3n, 0, largest});
   out.push_back({SurrogateKind::crf, 0, Decoder::expected});
   return out;

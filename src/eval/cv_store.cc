@@ -13,11 +13,11 @@
 
 #include "core/option_values.h"
 #include "data/text.h"
+#include "eval/split_learner.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
 #include "model/atomic_file.h"
 #include "model/checksum.h"
-#include "solver/training_set.h"
 
 namespace m4n {
 namespace {
@@ -84,12 +84,12 @@ Json settings(const Dataset& data, std::span<const double> raw_target, const CvO
   for (const Candidate& c : options.candidates)
     candidates.push_back({to_string(c.surrogate), c.smoothing, to_string(c.decode)});
   for (const auto& gamma : options.gammas) gammas.push_back(gamma_text(gamma));
-  const CostMatrix cost = chosen_cost(o, data.class_names);
+  const LossSummary loss = chosen_loss(o, data.class_names);
   const std::vector<double> weights =
       names_a_file(o.class_weight) ? read_class_weights(o.class_weight, data) : std::vector<double>{};
   return {{"data", checksum(data, raw_target, options)},
-          {"loss", cost.name()},
-          {"costs", hexadecimal(mixed<double>(cost.values(), 0))},
+          {"loss", loss.name},
+          {"costs", hexadecimal(mixed<double>(loss.values, 0))},
           {"class_weight", weights.empty() ? o.class_weight : hexadecimal(mixed<double>(weights, 0))},
           {"examples", data.examples()},
           {"task", to_string(o.task.value_or(Task::multiclass))},

@@ -1,11 +1,16 @@
 #include "eval/split_learner.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "eval/held_out.h"
 #include "loss/cost_matrix.h"
 #include "solver/chain_training_set.h"
+#include "solver/permutation_training_set.h"
 #include "solver/training_set.h"
 #include "surrogate/chain_predictor.h"
 #include "surrogate/decoder.h"
+#include "surrogate/permutation_decoder.h"
 
 namespace m4n {
 namespace {
@@ -69,14 +74,68 @@ class SequenceLearner : public SplitLearner {
   Dataset validation_, test_;
 };
 
+class PermutationLearner : public SplitLearner {
+ public:
+  PermutationLearner(SplitData data, const TrainOptions& options, const Context& context)
+      : set_(std::move(data.train), options, context),
+        validation_(std::move(data.validation)),
+        test_(std::move(data.test)) {
+    const RowMap map(set_.features(), options.bias);
+    validation_rows_ = map.apply(std::exchange(validation_.x, Features{}));
+    test_rows_ = map.apply(std::exchange(test_.x, Features{}));
+  }
+
+  std::vector<LearntPoint> learn(const TrainOptions& options, const std::vector<Decoder>& decoders,
+                                 std::span<const double> lambdas, const Context& context) const override {
+    std::vector<LearntPoint> out;
+    set_.solve(options, lambdas, context, [&](const PermutationSolution& solution) {
+      if (context.cancelled && context.cancelled()) return;
+      out.push_back({solution.result, {}, {}});
+      for (const Decoder decode : decoders) {
+        out.back().validation.push_back(
+            set_.mean_loss(validation_rows_, validation_, solution.weights, decode, context));
+        out.back().test.push_back(set_.mean_loss(test_rows_, test_, solution.weights, decode, context));
+      }
+    });
+    return out;
+  }
+
+ private:
+  PermutationTrainingSet set_;
+  Dataset validation_, test_;
+  Features validation_rows_, test_rows_;
+};
+
+bool is_permutation(const TrainOptions& options) {
+  return options.task == Task::ranking || options.task == Task::matching;
+}
+
+// For as many items as there are; two where their number varies.
+PositionLoss position_loss(const TrainOptions& options, const std::vector<std::string>& items) {
+  return chosen_position_loss(options, items).make(std::max<std::size_t>(items.size(), 2));
+}
+
 }  // namespace
 
 std::unique_ptr<SplitLearner> make_split_learner(SplitData data, const TrainOptions& options, const Context& context) {
   if (options.task == Task::sequence) return std::make_unique<SequenceLearner>(std::move(data), options);
+  if (is_permutation(options)) return std::make_unique<PermutationLearner>(std::move(data), options, context);
   return std::make_unique<ClassLearner>(std::move(data), options, context);
 }
 
+LossSummary chosen_loss(const TrainOptions& options, const std::vector<std::string>& classes) {
+  if (!is_permutation(options)) {
+    const CostMatrix cost = chosen_cost(options, classes);
+    return {cost.name(), cost.values(), cost.symmetric()};
+  }
+  const PositionLossChoice loss = chosen_position_loss(options, classes);
+  const Decoder usual = permutation_decoder(Decoder::automatic, SurrogateKind::m4n, position_loss(options, classes));
+  return {loss.name(), loss.values(), usual == Decoder::argmax};
+}
+
 Decoder chosen_decoder(const TrainOptions& options, const std::vector<std::string>& classes) {
+  if (is_permutation(options))
+    return permutation_decoder(options.decode, options.surrogate, position_loss(options, classes));
   const CostMatrix cost = chosen_cost(options, classes);
   if (options.task == Task::sequence) return chain_decoder(options.decode, options.surrogate, cost);
   return options.decode == Decoder::automatic ? default_decoder(options.surrogate, options.smoothing, cost)

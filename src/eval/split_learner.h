@@ -36,6 +36,14 @@ class SplitLearner {
 // By the task of `options`, which also say how features are made.
 std::unique_ptr<SplitLearner> make_split_learner(SplitData data, const TrainOptions& options, const Context& context);
 
+// What a mistake costs by these options, in the terms of their task.
+struct LossSummary {
+  std::string name;
+  std::vector<double> values;  // costs, or what the loss of permutations remembers
+  bool symmetric;              // as far as decoders care
+};
+LossSummary chosen_loss(const TrainOptions& options, const std::vector<std::string>& classes);
+
 // The decoder that is asked for, or the usual one of the task.
 Decoder chosen_decoder(const TrainOptions& options, const std::vector<std::string>& classes);
 

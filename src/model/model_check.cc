@@ -1,7 +1,8 @@
 // The conditions a model must meet before it is written and after it is read:
 //
-//   k >= 2 distinct classes; features + bias >= 1; weights (features + bias) x k and finite
-//   cost k x k with cost[t][p] > cost[t][t] for p != t, and equal to the named loss where it has a name
+//   k >= 2 distinct classes (items; none for matchings); features + bias >= 1; weights (features + bias) x outputs,
+//   finite cost k x k with cost[t][p] > cost[t][t] for p != t, and equal to the named loss where it has a name
+//   permutations: a loss of positions with the numbers it has, a decoder of permutations, no bias for matchings
 //   cuts: none, or k - 1 finite non-decreasing ones for an ordinal task
 //   mean, inverse_scale: none, or d finite numbers; no mean for sparse features
 //   a feature map unless linear: finite points, gamma > 0, phases for fourier only
@@ -21,6 +22,7 @@
 #include <string_view>
 
 #include "loss/cost_matrix.h"
+#include "loss/position_loss_choice.h"
 #include "m4n/error.h"
 #include "transform/sequence_input.h"
 
@@ -33,7 +35,10 @@ class Checker {
 
   void check() const {
     check_names();
-    check_cost();
+    if (is_permutation())
+      check_position_loss();
+    else
+      check_cost();
     check_training();
     if (model_.task == Task::sequence) {
       check_chain();
@@ -47,6 +52,8 @@ class Checker {
   }
 
  private:
+  bool is_permutation() const { return model_.task == Task::ranking || model_.task == Task::matching; }
+
   void require(bool holds, const std::string& what) const {
     if (!holds) throw Error(fmt::format("{}: the model is not valid: {}", name_, what));
   }
@@ -71,8 +78,11 @@ class Checker {
 
   void check_names() const {
     const std::size_t k = model_.k();
-    require(k >= 2 && k <= std::numeric_limits<std::int32_t>::max(),
-            fmt::format("it has {} classes; expected at least 2", k));
+    if (model_.task == Task::matching)
+      require(k == 0 && model_.points > 0, "it is about matchings, but has names of items, or no points");
+    else
+      require(k >= 2 && k <= std::numeric_limits<std::int32_t>::max(),
+              fmt::format("it has {} classes; expected at least 2", k));
     require(model_.d <= std::numeric_limits<std::uint32_t>::max(), fmt::format("it has {} features", model_.d));
     require(model_.task == Task::sequence || model_.width() > 0 || model_.bias, "it has neither features nor a bias");
     require_distinct("class", model_.classes);
@@ -81,9 +91,9 @@ class Checker {
   }
 
   void check_weights() const {
-    const std::size_t k = model_.k(), rows = model_.width() + (model_.bias ? 1 : 0);
+    const std::size_t rows = model_.width() + (model_.bias ? 1 : 0);
     require(!model_.input, "it says how sequences are read, but its task is another");
-    require_length("weights", model_.weights.size(), product_or_largest(rows, k));
+    require_length("weights", model_.weights.size(), product_or_largest(rows, model_.outputs()));
     require_finite("weights", model_.weights);
   }
 
@@ -104,6 +114,27 @@ class Checker {
               fmt::format("the loss is called {} but its costs are others", loss));
     CostMatrix::from_values(model_.cost, k, loss, model_.classes,
                             name_ + ": its costs");  // refuses sizes it cannot use
+  }
+
+  void check_position_loss() const {
+    require(model_.smoothing == 0, "its surrogate is smoothed, which permutations have not");
+    require(model_.points == 0 || model_.task == Task::matching, "it has points, but its task is not matching");
+    require(model_.tokens >= model_.n, fmt::format("it has {} examples but {} items", model_.n, model_.tokens));
+    require_finite("cost", model_.cost);
+    try {
+      const auto loss = PositionLossChoice::remembered(model_.loss_name, model_.cost, model_.k());
+      require(model_.task == Task::ranking || loss.name() == "hamming", "matchings have the loss hamming only");
+    } catch (const Error& error) {
+      require(false, error.what());
+    }
+    const bool crf = model_.surrogate == SurrogateKind::crf, m4n = model_.surrogate == SurrogateKind::m4n;
+    require(model_.decode == Decoder::argmax || (crf && model_.decode == Decoder::expected) ||
+                (m4n && model_.decode == Decoder::adversary),
+            fmt::format("the decoder {} does not go with the surrogate {} on permutations", to_string(model_.decode),
+                        to_string(model_.surrogate)));
+    if (model_.task == Task::matching)
+      require(!model_.bias && model_.map.kind == FeatureKind::linear,
+              "matchings have neither a bias nor a feature map");
   }
 
   void check_bins() const {

@@ -14,6 +14,7 @@ namespace {
 constexpr const char* linear_kind = "linear";
 constexpr const char* mapped_kind = "mapped";  // linear in features that are computed from the input
 constexpr const char* chain_kind = "chain";
+constexpr const char* permutation_kind = "permutation";
 constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
 constexpr auto or_none = ModelFileReader::Length::exact_or_none;
 
@@ -48,7 +49,8 @@ void read_common(ModelFileReader& file, Model& model) {
   model.surrogate = file.choice<SurrogateKind>("surrogate");
   model.decode = file.choice<Decoder>("decode");
   model.loss_name = file.text("loss");
-  const std::uint64_t k = file.natural("k", 2, std::numeric_limits<std::int32_t>::max());
+  const bool matching = model.task == Task::matching;  // its points have no names
+  const std::uint64_t k = file.natural("k", matching ? 0 : 2, matching ? 0 : std::numeric_limits<std::int32_t>::max());
   const std::uint64_t d = file.natural("d", 0, std::numeric_limits<std::uint32_t>::max());
   model.d = static_cast<std::size_t>(d);
   model.sparse = file.flag("sparse");
@@ -66,16 +68,15 @@ void read_common(ModelFileReader& file, Model& model) {
   model.classes = file.strings("classes", k);
   model.feature_names = file.strings("feature_names", d, or_none);
   if (file.has_array("fold_column")) model.fold_column = file.strings("fold_column", 1)[0];
-  model.cost = file.doubles("cost", product_or_largest(k, k));
 }
 
-std::string classes_bytes(const Model& model) {
-  const bool linear = model.map.kind == FeatureKind::linear;
-  const std::vector<std::string> columns{model.target_column, model.weights_column, model.id_column};
-  ModelFileWriter file(linear ? linear_kind : mapped_kind);
-  write_common(file, model);
-  file.real("smoothing", model.smoothing);
-  file.field("binning", to_string(model.bins.rule));
+std::vector<std::string> columns_of(const Model& model) {
+  return {model.target_column, model.weights_column, model.id_column};
+}
+
+// Of rows of features and what was done to them; the map only where there is one.
+// `columns` must live until the bytes are made.
+void write_rows(ModelFileWriter& file, const Model& model, const std::vector<std::string>& columns) {
   file.field("bias", model.bias);
   file.array("columns", columns);
   if (!model.fold_column.empty()) file.array("fold_column", {&model.fold_column, 1});
@@ -84,7 +85,7 @@ std::string classes_bytes(const Model& model) {
   file.array("mean", model.standardizer.mean);
   file.array("inverse_scale", model.standardizer.inverse_scale);
   file.array("weights", model.weights);
-  if (!linear) {
+  if (model.map.kind != FeatureKind::linear) {
     file.field("features", to_string(model.map.kind));
     file.field("kernel", to_string(model.map.kernel.kind));
     file.real("gamma", model.map.kernel.gamma);
@@ -93,19 +94,37 @@ std::string classes_bytes(const Model& model) {
     file.array("points", model.map.points.values);
     file.array("phase", model.map.phase);
   }
+}
+
+std::string classes_bytes(const Model& model) {
+  ModelFileWriter file(model.map.kind == FeatureKind::linear ? linear_kind : mapped_kind);
+  write_common(file, model);
+  file.real("smoothing", model.smoothing);
+  file.field("binning", to_string(model.bins.rule));
+  const std::vector<std::string> columns = columns_of(model);
+  write_rows(file, model, columns);
   return file.to_bytes();
 }
 
-void read_classes(ModelFileReader& file, bool linear, Model& model) {
-  const std::uint64_t k = model.k(), d = model.d;
-  model.smoothing = file.real("smoothing");
-  model.bins.rule = file.choice<Binning>("binning");
+std::string permutation_bytes(const Model& model) {
+  ModelFileWriter file(permutation_kind);
+  write_common(file, model);
+  file.field("mapped", model.map.kind != FeatureKind::linear);
+  file.field("items", model.tokens);
+  file.field("most_points", model.points);
+  const std::vector<std::string> columns = columns_of(model);
+  write_rows(file, model, columns);
+  return file.to_bytes();
+}
+
+void read_rows(ModelFileReader& file, bool linear, Model& model) {
+  const std::uint64_t d = model.d;
   model.bias = file.flag("bias");
   const std::vector<std::string> columns = file.strings("columns", 3);
   model.target_column = columns[0];
   model.weights_column = columns[1];
   model.id_column = columns[2];
-  model.bins.cuts = file.doubles("cuts", k - 1, or_none);
+  model.bins.cuts = file.doubles("cuts", model.k() > 0 ? model.k() - 1 : 0, or_none);
   model.standardizer.mean = file.doubles("mean", d, or_none);
   model.standardizer.inverse_scale = file.doubles("inverse_scale", d, or_none);
   std::uint64_t width = d;
@@ -118,7 +137,25 @@ void read_classes(ModelFileReader& file, bool linear, Model& model) {
     model.map.points = {static_cast<std::size_t>(width), model.d, file.doubles("points", product_or_largest(width, d))};
     model.map.phase = file.doubles("phase", width, or_none);
   }
-  model.weights = file.doubles("weights", product_or_largest(width + (model.bias ? 1 : 0), k));
+  // k is bounded by its array of names, and so is k x k.
+  model.weights = file.doubles("weights", product_or_largest(width + (model.bias ? 1 : 0), model.outputs()));
+}
+
+void read_classes(ModelFileReader& file, bool linear, Model& model) {
+  model.smoothing = file.real("smoothing");
+  model.bins.rule = file.choice<Binning>("binning");
+  model.cost = file.doubles("cost", product_or_largest(model.k(), model.k()));
+  read_rows(file, linear, model);
+}
+
+void read_permutation(ModelFileReader& file, Model& model) {
+  const std::uint64_t k = model.k();
+  const bool mapped = file.flag("mapped");
+  model.tokens = static_cast<std::size_t>(file.natural("items", 0, std::numeric_limits<std::size_t>::max()));
+  model.points = static_cast<std::size_t>(file.natural("most_points", 0, std::numeric_limits<std::int32_t>::max()));
+  const bool weighted = model.loss_name == "weighted", matrix = model.loss_name == "matrix";
+  model.cost = file.doubles("cost", matrix ? product_or_largest(k, k) : weighted ? k : 0);
+  read_rows(file, !mapped, model);
 }
 
 std::string chain_bytes(const Model& model) {
@@ -162,6 +199,7 @@ void read_input(ModelFileReader& file, const std::string& name, Model& model) {
 
 void read_chain(ModelFileReader& file, const std::string& name, Model& model) {
   const std::uint64_t k = model.k(), weights = product_or_largest(model.d, k);
+  model.cost = file.doubles("cost", product_or_largest(k, k));
   model.tokens = static_cast<std::size_t>(file.natural("tokens", 0, std::numeric_limits<std::size_t>::max()));
   if (file.is_float("features"))
     model.chain.features = file.floats("features", weights);
@@ -178,24 +216,29 @@ void read_chain(ModelFileReader& file, const std::string& name, Model& model) {
 }  // namespace
 
 std::string model_bytes(const Model& model) {
-  return model.task == Task::sequence ? chain_bytes(model) : classes_bytes(model);
+  if (model.task == Task::sequence) return chain_bytes(model);
+  const bool permutation = model.task == Task::ranking || model.task == Task::matching;
+  return permutation ? permutation_bytes(model) : classes_bytes(model);
 }
 
 Model read_model(ModelFileReader& file) {
   const std::string& kind = file.kind();
-  if (kind != linear_kind && kind != mapped_kind && kind != chain_kind)
-    file.fail(
-        fmt::format("it holds a model of the kind '{}', but this m4n knows the kinds '{}', '{}' and '{}' only: it "
-                    "was written by a newer m4n; update m4n, or train again",
-                    kind, linear_kind, mapped_kind, chain_kind));
+  if (kind != linear_kind && kind != mapped_kind && kind != chain_kind && kind != permutation_kind)
+    file.fail(fmt::format(
+        "it holds a model of the kind '{}', but this m4n knows the kinds '{}', '{}', '{}' and '{}' only: it "
+        "was written by a newer m4n; update m4n, or train again",
+        kind, linear_kind, mapped_kind, chain_kind, permutation_kind));
   Model model;
   read_common(file, model);
+  const bool permutation = model.task == Task::ranking || model.task == Task::matching;
+  if ((kind == chain_kind) != (model.task == Task::sequence) || (kind == permutation_kind) != permutation)
+    file.fail(fmt::format("a model of the kind '{}' cannot have the task {}", kind, to_string(model.task)));
   if (kind == chain_kind)
     read_chain(file, file.name(), model);
+  else if (permutation)
+    read_permutation(file, model);
   else
     read_classes(file, kind == linear_kind, model);
-  if ((kind == chain_kind) != (model.task == Task::sequence))
-    file.fail(fmt::format("a model of the kind '{}' cannot have the task {}", kind, to_string(model.task)));
   file.finish();
   return model;
 }

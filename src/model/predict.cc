@@ -10,6 +10,7 @@
 #include "scorer/linear.h"
 #include "surrogate/chain_predictor.h"
 #include "surrogate/decoder.h"
+#include "surrogate/permutation_predictor.h"
 #include "transform/feature_map.h"
 #include "transform/standardize.h"
 
@@ -24,9 +25,10 @@ struct PaddedWeights {
   AlignedVector<double> w;
   const double* bias = nullptr;
   explicit PaddedWeights(const Model& model)
-      : stride(kernels::padded(model.k())), w((model.width() + (model.bias ? 1 : 0)) * stride, 0.0) {
+      : stride(kernels::padded(model.outputs())), w((model.width() + (model.bias ? 1 : 0)) * stride, 0.0) {
+    const std::size_t outputs = model.outputs();
     for (std::size_t row = 0; row * stride < w.size(); ++row)
-      for (std::size_t j = 0; j < model.k(); ++j) w[row * stride + j] = model.weights[row * model.k() + j];
+      for (std::size_t j = 0; j < outputs; ++j) w[row * stride + j] = model.weights[row * outputs + j];
     if (model.bias) bias = w.data() + model.width() * stride;
   }
 };
@@ -69,6 +71,21 @@ class RowScorer {
 
 }  // namespace
 
+std::size_t Model::outputs() const {
+  if (task == Task::matching) return 1;
+  if (task != Task::ranking) return k();
+  return PositionLossChoice::scores_items(loss_name) ? k() : k() * k();
+}
+
+std::vector<std::string> Model::output_names() const {
+  if (task == Task::matching) return {"pair"};
+  if (outputs() == k()) return classes;
+  std::vector<std::string> out;
+  for (const std::string& item : classes)
+    for (std::size_t position = 1; position <= k(); ++position) out.push_back(fmt::format("{}_{}", item, position));
+  return out;
+}
+
 std::vector<double> Model::scores(const FeaturesView& x, const Context& context) const {
   if (task == Task::sequence)
     throw Error("a model of sequences scores no single rows; use predict() with which rows belong together");
@@ -79,14 +96,15 @@ std::vector<double> Model::scores(const FeaturesView& x, const Context& context)
         if (data.cols != d)
           throw Error(fmt::format("the data have {} features, the model was trained on {}", data.cols, d));
         const PaddedWeights padded(*this);
-        std::vector<double> out(data.rows * k());
+        const std::size_t count = outputs();
+        std::vector<double> out(data.rows * count);
         parallel_chunks(data.rows, chunk, context.threads,
                         [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
                           RowScorer scorer(*this, padded, mapped ? &*mapped : nullptr);
                           AlignedVector<double> v(padded.stride);
                           for (std::size_t i = first; i < last; ++i) {
                             scorer.score(data.row(i), v);
-                            std::copy_n(v.begin(), k(), out.begin() + static_cast<std::ptrdiff_t>(i * k()));
+                            std::copy_n(v.begin(), count, out.begin() + static_cast<std::ptrdiff_t>(i * count));
                           }
                         });
         return out;
@@ -95,6 +113,9 @@ std::vector<double> Model::scores(const FeaturesView& x, const Context& context)
 }
 
 std::vector<std::int32_t> Model::decode_scores(std::span<const double> scores, const Context& context) const {
+  if (task == Task::ranking) return PermutationPredictor(*this).rankings(scores, context);
+  if (task == Task::matching)
+    throw Error("the pairs of a matching are decoded together; use predict() with its groups");
   const std::size_t examples = scores.size() / k();
   const CostMatrix matrix = CostMatrix::from_values(cost, k(), loss_name, classes, "the model's cost matrix");
   std::vector<std::int32_t> out(examples);
@@ -113,28 +134,30 @@ std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Context& c
   return decode_scores(scores(x, context), context);
 }
 
-std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Groups& sequences, const Context& context) const {
+std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Groups& groups, const Context& context) const {
+  if (task == Task::matching) return PermutationPredictor(*this).matchings(scores(x, context), groups, context);
   if (task != Task::sequence)
-    throw Error(fmt::format("a model of the task {} predicts single rows, not sequences", to_string(task)));
+    throw Error(fmt::format("a model of the task {} predicts single rows, not groups of them", to_string(task)));
   const auto [rows, columns] = std::visit([](const auto& data) { return std::pair{data.rows, data.cols}; }, x);
   if (columns != d) throw Error(fmt::format("the data have {} features, the model was trained on {}", columns, d));
   std::size_t next = 0;
-  for (std::size_t i = 0; i < sequences.count(); ++i) {
-    if (sequences.begin(i) != next || sequences.end(i) <= next || sequences.end(i) > rows)
+  for (std::size_t i = 0; i < groups.count(); ++i) {
+    if (groups.begin(i) != next || groups.end(i) <= next || groups.end(i) > rows)
       throw Error(
           fmt::format("sequence {} (counted from 1) has the rows {} to {} of {}; expected a run of at least one, "
                       "behind that of the sequence before",
-                      i + 1, sequences.begin(i), sequences.end(i), rows));
-    next = sequences.end(i);
+                      i + 1, groups.begin(i), groups.end(i), rows));
+    next = groups.end(i);
   }
   if (next != rows) throw Error(fmt::format("the sequences have {} rows, the data {}", next, rows));
-  return predict_sequences(ChainPredictor(*this), x, sequences, context);
+  return predict_sequences(ChainPredictor(*this), x, groups, context);
 }
 
-std::vector<double> Model::marginals(std::span<const double> scores) const {
+std::vector<double> Model::marginals(std::span<const double> scores, const Context& context) const {
   if (surrogate != SurrogateKind::crf)
     throw UsageError(fmt::format("a model of the surrogate '{}' defines no probabilities; train with --surrogate crf",
                                  to_string(surrogate)));
+  if (task == Task::ranking) return PermutationPredictor(*this).ranking_marginals(scores, context);
   std::vector<double> out(scores.size());
   AlignedVector<double> v(kernels::padded(k()), kernels::padding_score), mu(v.size());
   for (std::size_t i = 0; i < scores.size(); i += k()) {

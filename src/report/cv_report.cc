@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/wording.h"
+#include "report/task_words.h"
 
 namespace m4n {
 namespace {
@@ -142,11 +143,11 @@ std::string cv_text(const CvResult& result, const CvOptions& options) {
   const bool mapped = options.train.features != FeatureKind::linear;
   const std::string gamma = mapped ? fmt::format(", gamma {}", gamma_text(options.gammas[result.best.gamma])) : "";
   std::string out;
-  out += fmt::format("task       {}, loss {}\n", to_string(options.train.task.value_or(Task::multiclass)),
-                     result.loss_name);
-  out += fmt::format("data       {}, {} ({}), {}\n", counted(result.examples, "example"),
+  const Task task = options.train.task.value_or(Task::multiclass);
+  out += fmt::format("task       {}, loss {}\n", to_string(task), result.loss_name);
+  out += fmt::format("data       {}, {} ({}), {}\n", examples_text(task, result.examples, result.labels),
                      counted(result.features, "feature"), to_string(options.train.features),
-                     counted(result.classes, "class", "classes"));
+                     outputs_text(task, result.classes));
   out += fmt::format("splits     {}\n", splits_text(result, options.plan));
   out +=
       fmt::format("best       {}, decoded by {}, lambda {}{}: validation loss {}\n", name_of(best, {&best, 1}),

@@ -103,7 +103,7 @@ std::string info_json(const Model& model) {
                  {"features", to_string(model.map.kind)},
                  {"n", model.n},
                  {"d", model.d},
-                 {"k", model.k()},
+                 {"k", model.task == Task::matching ? model.points : model.k()},
                  {"lambda", model.lambda},
                  {"smoothing", model.smoothing},
                  {"solver", model.solver},
@@ -134,7 +134,8 @@ std::string info_json(const Model& model) {
   if (model.input) object["input"] = input_json(*model.input);
   object["classes"] = model.classes;
   // The named losses are told by their name.
-  if (model.loss_name == "matrix") object["cost"] = nested(std::span<const double>(model.cost), model.k());
+  if (!model.cost.empty() && (model.loss_name == "matrix" || model.loss_name == "weighted"))
+    object["cost"] = nested(std::span<const double>(model.cost), model.k());
   return one_line(object);
 }
 
@@ -142,7 +143,8 @@ std::string eval_json(const Evaluation& evaluation, const std::vector<std::strin
                       const Bootstrap* bootstrap) {
   Json metrics = Json::object();
   for (const auto& [name, value] : evaluation.metrics) metrics[name] = value;
-  metrics["confusion"] = nested(std::span<const std::uint64_t>(evaluation.confusion), classes.size());
+  if (!evaluation.confusion.empty())
+    metrics["confusion"] = nested(std::span<const std::uint64_t>(evaluation.confusion), classes.size());
   Json object = {{"n", evaluation.n},
                  {"unseen", evaluation.unseen},
                  {"loss", evaluation.loss},

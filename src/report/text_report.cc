@@ -7,8 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/enum_names.h"
 #include "core/wording.h"
 #include "model/model_file.h"
+#include "report/task_words.h"
 #include "transform/sequence_input.h"
 
 namespace m4n {
@@ -33,10 +35,6 @@ std::string certificate_text(const Certificate& certificate) {
 
 std::string surrogate_text(const std::string& name, double smoothing) {
   return smoothing > 0 ? fmt::format("{}, smoothing {:.6g}", name, smoothing) : name;
-}
-
-std::string examples_text(std::size_t n, std::size_t tokens, bool sequences) {
-  return sequences ? counted(n, "sequence") + ", " + counted(tokens, "token") : counted(n, "example");
 }
 
 std::string epochs_text(int epochs) { return counted(static_cast<std::uint64_t>(epochs), "epoch"); }
@@ -121,12 +119,12 @@ std::string features_text(const Model& model) {
 }  // namespace
 
 std::string train_text(const TrainReport& report) {
+  const Task task = find_by_name<Task>(report.task).value_or(Task::multiclass);
   Lines lines = {
       {"task", fmt::format("{}, loss {}", report.task, report.loss)},
       {"surrogate", surrogate_text(report.surrogate, report.smoothing) + ", decoded by " + report.decode},
-      {"data",
-       fmt::format("{}, {} ({}), {}", examples_text(report.n, report.tokens, report.task == to_string(Task::sequence)),
-                   counted(report.d, "feature"), report.features, counted(report.k, "class", "classes"))},
+      {"data", fmt::format("{}, {} ({}), {}", examples_text(task, report.n, report.tokens),
+                           counted(report.d, "feature"), report.features, outputs_text(task, report.k))},
       {"lambda", rounded(report.lambda)},
       {"solver", fmt::format("{}, {}, {}, {:.3g} s ({:.3g} s in all)", report.solver, epochs_text(report.epochs),
                              counted(report.oracle_calls, "oracle call"), report.seconds, report.seconds_total)},
@@ -142,9 +140,9 @@ std::string info_text(const Model& model) {
       {"task", fmt::format("{}, loss {}", to_string(model.task), model.loss_name)},
       {"surrogate", surrogate_text(to_string(model.surrogate), model.smoothing)},
       {"decode", to_string(model.decode)},
-      {"trained on", fmt::format("{}, {}, {}", examples_text(model.n, model.tokens, model.task == Task::sequence),
+      {"trained on", fmt::format("{}, {}, {}", examples_text(model.task, model.n, model.tokens),
                                  counted(model.d, model.sparse ? "sparse feature" : "dense feature"),
-                                 counted(model.k(), "class", "classes"))},
+                                 outputs_text(model.task, model.task == Task::matching ? model.points : model.k()))},
       {"features", fmt::format("{}, {}, {}", features_text(model), model.bias ? "with bias" : "no bias",
                                model.standardizer.inverse_scale.empty() ? "as they are" : "standardised")},
       {"lambda", rounded(model.lambda)},
@@ -153,7 +151,9 @@ std::string info_text(const Model& model) {
       {"relative gap", certificate_text(model.certificate)},
       {"train loss", rounded(model.train_loss)},
       {"norm squared", rounded(model.norm_squared)},
-      {"classes", abridged(model.classes)}};
+  };
+  if (!model.classes.empty())
+    lines.emplace_back(model.task == Task::ranking ? "items" : "classes", abridged(model.classes));
   if (model.interrupted) lines.emplace_back("interrupted", "yes; this is the best solution found until then");
   if (!model.bins.cuts.empty())
     lines.emplace_back("cuts", fmt::format("{} ({})", abridged(model.bins.cuts), to_string(model.bins.rule)));
@@ -175,7 +175,7 @@ std::string eval_text(const Evaluation& evaluation, const Model& model, const Bo
                         100 * Bootstrap::confidence, bootstrap->replicates, bootstrap->seed);
   text += found_text("label", evaluation.labels) + found_text("chunk", evaluation.chunks);
   const std::size_t k = model.k();
-  if (evaluation.confusion.size() != k * k || sequences) return text;
+  if (evaluation.confusion.empty() || evaluation.confusion.size() != k * k || sequences) return text;
   text += k <= most_classes ? fmt::format("\n{}", confusion_text(evaluation, model.classes))
                             : fmt::format("\nthe confusion matrix of {} classes is too wide here; --json has it\n", k);
   if (evaluation.unseen > 0)

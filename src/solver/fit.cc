@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "solver/chain_training_set.h"
+#include "solver/permutation_training_set.h"
 #include "solver/training_set.h"
 #include "surrogate/decoder.h"
 
@@ -26,7 +27,7 @@ TrainReport report_of(const Model& model, const SolveResult& result) {
   r.n = model.n;
   r.tokens = model.tokens;
   r.d = model.d;
-  r.k = model.k();
+  r.k = model.task == Task::matching ? model.points : model.k();
   r.lambda = model.lambda;
   r.smoothing = model.smoothing;
   r.epochs = model.epochs;
@@ -41,16 +42,18 @@ TrainReport report_of(const Model& model, const SolveResult& result) {
 }
 
 // What a model says of its training, whatever its structure.
-Model described(const TrainOptions& options, const Dataset& examples, const CostMatrix& cost) {
+Model described(const TrainOptions& options, const Dataset& examples) {
   Model model;
   model.task = options.task.value_or(Task::multiclass);
   model.surrogate = options.surrogate;
   model.smoothing = options.smoothing;
-  model.loss_name = cost.name();
-  model.cost = cost.values();
   model.classes = examples.class_names;
   model.feature_names = examples.feature_names;
+  model.target_column = options.read.target;
+  model.weights_column = options.read.weights;
+  model.id_column = options.read.id;
   model.fold_column = options.read.fold;
+  model.map.kind = options.features;
   model.tol = options.tol;
   model.n = model.tokens = examples.examples();
   model.seed = options.seed;
@@ -74,14 +77,12 @@ std::vector<FitResult> fit_classes(Dataset data, const TrainOptions& options, st
   const CostMatrix& cost = set.cost();
   const Dataset& examples = set.data();
 
-  Model common = described(options, examples, cost);
+  Model common = described(options, examples);
+  common.loss_name = cost.name();
+  common.cost = cost.values();
   common.decode =
       options.decode == Decoder::automatic ? default_decoder(common.surrogate, common.smoothing, cost) : options.decode;
   common.bins = examples.bins;
-  common.target_column = options.read.target;
-  common.weights_column = options.read.weights;
-  common.id_column = options.read.id;
-  common.map.kind = options.features;
   common.bias = options.bias;
 
   std::vector<Solution> solutions = set.solve(options, common.decode, lambdas, context);
@@ -103,7 +104,9 @@ std::vector<FitResult> fit_sequences(Dataset data, const TrainOptions& options, 
                                      const Context& context) {
   const auto start = std::chrono::steady_clock::now();
   const ChainTrainingSet set(std::move(data), options);
-  Model common = described(options, set.data(), set.cost());
+  Model common = described(options, set.data());
+  common.loss_name = set.cost().name();
+  common.cost = set.cost().values();
   common.decode = set.decoder(options);
   common.input = set.data().input;
   common.d = cols(set.data().x);
@@ -127,13 +130,46 @@ std::vector<FitResult> fit_sequences(Dataset data, const TrainOptions& options, 
   return out;
 }
 
+std::vector<FitResult> fit_permutations(Dataset data, const TrainOptions& options, std::span<const double> lambdas,
+                                        const Context& context) {
+  const auto start = std::chrono::steady_clock::now();
+  const PermutationTrainingSet set(std::move(data), options, context);
+  const bool matching = options.task == Task::matching;
+  Model common = described(options, set.data());
+  common.loss_name = set.loss().name();
+  common.cost = set.loss().values();
+  common.decode = set.decoder(options);
+  common.tokens = set.data().label.size();
+  common.points = matching ? set.largest() : 0;
+  common.bias = options.bias && !matching;
+
+  std::vector<FitResult> out;
+  set.solve(options, lambdas, context, [&](PermutationSolution solution) {
+    Model model = common;
+    tell(solution.result, lambdas[out.size()], solution.norm_squared, model);
+    model.train_loss = set.train_loss(solution.weights, model.decode, context);
+    finish(set.features(), std::move(solution.weights), model);
+    TrainReport report = report_of(model, solution.result);
+    report.seconds_total = seconds_since(start);
+    out.push_back({std::move(model), std::move(report)});
+  });
+  return out;
+}
+
 }  // namespace
 
 std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,
                                 const Context& context) {
   const TrainOptions options = completed(requested);
-  return options.task == Task::sequence ? fit_sequences(std::move(data), options, lambdas, context)
-                                        : fit_classes(std::move(data), options, lambdas, context);
+  switch (*options.task) {
+    case Task::sequence:
+      return fit_sequences(std::move(data), options, lambdas, context);
+    case Task::ranking:
+    case Task::matching:
+      return fit_permutations(std::move(data), options, lambdas, context);
+    default:
+      return fit_classes(std::move(data), options, lambdas, context);
+  }
 }
 
 FitResult fit(Dataset data, const TrainOptions& options, const Context& context) {

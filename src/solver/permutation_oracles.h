@@ -13,9 +13,9 @@
 #include <span>
 
 #include "core/aligned.h"
+#include "loss/position_losses.h"
 #include "oracle/birkhoff_game.h"
 #include "oracle/rank_one_game.h"
-#include "solver/position_losses.h"
 #include "space/simplex.h"
 
 namespace m4n {

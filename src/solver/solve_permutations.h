@@ -17,10 +17,10 @@
 #include <span>
 #include <vector>
 
+#include "loss/position_losses.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
-#include "solver/position_losses.h"
 #include "solver/problem.h"
 
 namespace m4n {

@@ -95,7 +95,8 @@ CostMatrix chosen_cost(const TrainOptions& options, const std::vector<std::strin
 
 double usual_lambda(const TrainOptions& options, const Dataset& data) {
   const auto n = static_cast<double>(std::max<std::size_t>(data.examples(), 1));
-  const bool averaged = options.task == Task::sequence && options.surrogate != SurrogateKind::crf;
+  const bool parts = options.task == Task::sequence || options.task == Task::ranking || options.task == Task::matching;
+  const bool averaged = parts && (options.surrogate == SurrogateKind::m4n || options.surrogate == SurrogateKind::m3n);
   return averaged ? static_cast<double>(data.label.size()) / n / n : 1 / n;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/parallel.h"
 #include "m4n/error.h"
+#include "transform/kernel_features.h"
 #include "transform/point_kernel.h"
 #include "transform/standardize.h"
 
@@ -78,7 +79,8 @@ double available_memory() {
   return 1e300;
 }
 
-PreparedFeatures prepare(Features x, std::span<const double> weight, const TrainOptions& o, const Context& context) {
+PreparedFeatures prepare(Features x, std::span<const double> weight, const TrainOptions& o, const Context& context,
+                         KernelForm form) {
   PreparedFeatures out;
   out.d = cols(x);
   out.sparse = std::holds_alternative<SparseMatrix>(x);
@@ -91,7 +93,12 @@ PreparedFeatures prepare(Features x, std::span<const double> weight, const Train
     return out;
   }
   DenseMatrix dense = to_dense(std::move(x));
-  if (is_kernel(o.features)) {
+  if (is_kernel(o.features) && form == KernelForm::rows) {
+    guard_memory(kernel_feature_bytes(dense.rows), "the kernel matrix and its factors", "use --features nystrom");
+    KernelFeatures made = kernel_features(o, dense.view(), context);
+    out.fitted = std::move(made.map);
+    out.x = std::move(made.rows);
+  } else if (is_kernel(o.features)) {
     out.kernel = choose_kernel(o, dense.view());
     out.gram = all_pairs(*out.kernel, dense.view(), o.bias, context.threads);
     out.x = std::move(dense);
@@ -105,7 +112,7 @@ PreparedFeatures prepare(Features x, std::span<const double> weight, const Train
 }
 
 void finish(const PreparedFeatures& prepared, std::vector<double> weights, Model& model) {
-  const std::size_t k = model.k();
+  const std::size_t k = model.outputs();
   model.d = prepared.d;
   model.sparse = prepared.sparse;
   model.standardizer = prepared.standardizer;

@@ -18,8 +18,8 @@ struct PreparedFeatures {
   std::size_t d = 0;                // columns of the input
   bool sparse = false;              // the input was
   Features x;                       // what a linear scorer reads; for an exact kernel, the standardised rows
-  std::optional<FittedMap> fitted;  // rbf-centers, nystrom, fourier
-  std::optional<Kernel> kernel;     // rbf, laplacian, poly
+  std::optional<FittedMap> fitted;  // rbf-centers, nystrom, fourier, and exact kernels as rows
+  std::optional<Kernel> kernel;     // rbf, laplacian, poly as pairs
   GramMatrix gram;                  // of the kernel; empty otherwise
 };
 
@@ -30,9 +30,12 @@ void require_memory_for_pairs(FeatureKind kind, std::size_t examples);
 // Bytes the system says can still be had; no limit where it does not say.
 double available_memory();
 
+// How the solver wants an exact kernel: as the matrix of all pairs, or as rows (transform/kernel_features.h).
+enum class KernelForm { pairs, rows };
+
 // weight: of the examples, empty for equal ones. Refuses what would not fit into memory, and says what would.
 PreparedFeatures prepare(Features x, std::span<const double> weight, const TrainOptions& options,
-                         const Context& context);
+                         const Context& context, KernelForm form = KernelForm::pairs);
 
 // Puts the learnt weights into the model's terms: folds what was linear, keeps the support of a kernel expansion.
 void finish(const PreparedFeatures& prepared, std::vector<double> weights, Model& model);

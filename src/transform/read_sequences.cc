@@ -159,7 +159,8 @@ TrainingSequences from_letters(LineReader& lines, const TrainOptions& options) {
 
 bool means_sequences(const TrainOptions& options, std::string_view head) {
   const Format format = options.read.format;
-  if (format != Format::automatic) return format != Format::csv && format != Format::libsvm;
+  if (format != Format::automatic)
+    return format == Format::conll || format == Format::crfsuite || format == Format::ocr;
   return !options.text_template.empty() || options.min_count > 1 || options.hash_bits > 0 ||
          !options.pixel_products.empty() || looks_like_letters(head) || looks_like_sentences(head);
 }

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 
 #include "m4n/error.h"
-#include "solver/permutation_decoder.h"
 #include "solver/solve.h"
 #include "support/random_permutations.h"
+#include "surrogate/permutation_decoder.h"
 
 namespace m4n::test {
 namespace {
@@ -247,7 +247,8 @@ TEST(PermutationDecoder, FollowsTheScores) {
     for (const SurrogateKind surrogate :
          {SurrogateKind::m4n, SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::qs}) {
       std::vector<std::int32_t> out(4);
-      PermutationDecoder(surrogate, losses, parts).decode(v, out);
+      PermutationDecoder(permutation_decoder(Decoder::automatic, surrogate, losses.of(4)), losses, parts)
+          .decode(v, out);
       EXPECT_EQ(out, set.position) << losses.of(4).name() << " " << to_string(surrogate);
     }
   }
@@ -275,7 +276,7 @@ TEST(PermutationDecoder, CrfTakesTheLeastExpectedCost) {
       }
       return cost / total;
     };
-    PermutationDecoder(SurrogateKind::crf, losses, PermutationParts()).decode(v, out);
+    PermutationDecoder(Decoder::expected, losses, PermutationParts()).decode(v, out);
     double least = 1e300;
     for (const auto& prediction : list) least = std::min(least, expected(prediction));
     EXPECT_NEAR(expected(out), least, 1e-9);

@@ -1,7 +1,11 @@
-#include "solver/permutation_decoder.h"
+#include "surrogate/permutation_decoder.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
+
+#include "m4n/error.h"
 
 namespace m4n {
 namespace {
@@ -15,19 +19,34 @@ bool symmetric(const PositionLoss& loss) {
 
 }  // namespace
 
+Decoder permutation_decoder(Decoder asked, SurrogateKind surrogate, const PositionLoss& loss) {
+  const bool crf = surrogate == SurrogateKind::crf, m4n = surrogate == SurrogateKind::m4n;
+  if (asked == Decoder::automatic) {
+    if (crf) return Decoder::expected;
+    return m4n && loss.form() == PositionLoss::Form::general && !symmetric(loss) ? Decoder::adversary : Decoder::argmax;
+  }
+  if (asked == Decoder::argmax || (asked == Decoder::adversary && m4n) || (asked == Decoder::expected && crf))
+    return asked;
+  throw UsageError(fmt::format("--decode {}: permutations of --surrogate {} are decoded by argmax{}. Leave it out",
+                               to_string(asked), to_string(surrogate),
+                               m4n   ? " or adversary"
+                               : crf ? " or expected"
+                                     : ""));
+}
+
 void PermutationDecoder::decode(std::span<const double> v, std::span<std::int32_t> position) {
   const std::size_t size = position.size();
   const PositionLoss& loss = losses_->of(size);
-  if (parts_.items() && surrogate_ != SurrogateKind::crf) return sort(v, position);
+  if (parts_.items() && decoder_ != Decoder::expected) return sort(v, position);
   cells_.resize(size * size);
   parts_.cells(v, size, cells_);
   std::span<const double> scores = cells_;
-  if (surrogate_ == SurrogateKind::crf) {
+  if (decoder_ == Decoder::expected) {
     marginals_.resize(cells_.size());
     gibbs_.marginals(cells_, size, marginals_);
     loss.apply(marginals_, cells_);
     for (double& x : cells_) x = -x;
-  } else if (surrogate_ == SurrogateKind::m4n && !symmetric(loss)) {
+  } else if (decoder_ == Decoder::adversary) {
     BirkhoffSeeds cold;
     scores = game_.solve(cells_, loss, BirkhoffLimits{}, cold).q;
   }
