@@ -184,7 +184,9 @@ def tables(lines):
     print("Mean of cost / its cost - 1 over the sets; sets better / within two standard errors / worse.\n")
     compare(frame, [m for m in methods if m != "LogisticRegressionCV"], lambda own, _: own["LogisticRegressionCV"])
     print("\n#### auto beside each single one\n")
-    print("The same the other way round: auto's cost / that method's cost - 1; sets where auto is better / equal / worse.\n")
+    print(
+        "The same the other way round: auto's cost / that method's cost - 1; sets where auto is better / equal / worse.\n"
+    )
     compare(frame, [m for m in OURS if m != "auto"], lambda own, method: own[method], of="auto")
     print("\n#### CPU seconds of a fit with its search, median over splits and costs\n")
     print("| set | rows | " + " | ".join(methods) + " |\n|" + "---|" * (len(methods) + 2))
@@ -219,7 +221,9 @@ def compare(frame, methods, rival_of, of=None):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=pathlib.Path, default=os.environ.get("M4N_DATA", ROOT.parent / "shared" / "data"))
+    parser.add_argument(
+        "--data", type=pathlib.Path, default=os.environ.get("M4N_DATA", ROOT.parent / "shared" / "data")
+    )
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--rows", type=int, default=1000, help="at most so many to learn from, and to test on")
@@ -234,6 +238,7 @@ def main():
     lines = [json.loads(line) for line in options.results.open()] if options.results.exists() else []
     done = {keyed(line) for line in lines}
     with options.results.open("a") as file:
+
         def emit(line):
             lines.append(line)
             file.write(json.dumps(line) + "\n")

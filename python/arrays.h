@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "m4n/dataset.h"
+#include "m4n/error.h"
 
 namespace m4n::python {
 
@@ -33,6 +34,9 @@ template <class T>
 using NewArray = nb::ndarray<nb::numpy, T>;
 template <class T>
 NewArray<T> to_numpy(std::vector<T> values, const std::vector<std::size_t>& shape) {
+  std::size_t size = 1;
+  for (const std::size_t extent : shape) size *= extent;
+  if (size != values.size()) throw Error("an array has another size than its shape; this is a defect of m4n");
   auto* kept = new std::vector<T>(std::move(values));
   const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
   return NewArray<T>(kept->data(), shape.size(), shape.data(), owner);

@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
   });
   m4n::python::bind_data(module);
   m4n::python::bind_sequences(module);
+  m4n::python::bind_permutations(module);
   m4n::python::bind_model(module);
   m4n::python::bind_fit(module);
   m4n::python::bind_oracles(module);

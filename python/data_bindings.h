@@ -29,6 +29,7 @@ TrainOptions train_options(const std::map<std::string, std::string>& options, st
 
 void bind_data(nb::module_& module);
 void bind_sequences(nb::module_& module);
+void bind_permutations(nb::module_& module);
 void bind_fit(nb::module_& module);
 void bind_model(nb::module_& module);
 void bind_oracles(nb::module_& module);

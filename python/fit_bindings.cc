@@ -12,10 +12,10 @@
 #include "arrays.h"
 #include "core/enum_names.h"
 #include "data_bindings.h"
+#include "eval/split_learner.h"
 #include "interruptible.h"
 #include "m4n/cross_validate.h"
 #include "m4n/fit.h"
-#include "solver/training_set.h"
 
 namespace m4n::python {
 namespace {
@@ -62,7 +62,7 @@ std::vector<Split> given_splits(const std::vector<std::pair<IntVector, IntVector
 std::vector<Candidate> candidates(const std::vector<CandidateNames>& names, const TrainOptions& train,
                                   const Dataset& data) {
   if (names.empty()) {
-    const bool symmetric = chosen_cost(train, data.class_names).symmetric();
+    const bool symmetric = chosen_loss(train, data.class_names).symmetric;
     return automatic_candidates(*train.task, symmetric, usual_smoothing);
   }
   std::vector<Candidate> out;

@@ -26,7 +26,7 @@ constexpr std::size_t least_block = 4096;
 
 NewArray<double> scores(const Model& model, nb::handle x, unsigned threads) {
   const FeatureSource source = feature_source(x);
-  const std::size_t n = rows(source), k = model.k();
+  const std::size_t n = rows(source), k = model.outputs();
   std::vector<double> out;
   {
     const nb::gil_scoped_release released;
@@ -41,9 +41,9 @@ NewArray<double> scores(const Model& model, nb::handle x, unsigned threads) {
     for (std::size_t e = 0; e < out.size(); ++e)
       if (!std::isfinite(out[e]))
         throw Error(
-            fmt::format("row {}: the score of class '{}' is {}, not a finite number: a value of this row is "
+            fmt::format("row {}: the score of {} is {}, not a finite number: a value of this row is "
                         "too large for the model",
-                        e / k, model.classes[e % k], out[e]));
+                        e / k, model.output_names()[e % k], out[e]));
   }
   return to_numpy(std::move(out), {n, k});
 }
@@ -51,7 +51,8 @@ NewArray<double> scores(const Model& model, nb::handle x, unsigned threads) {
 using ScoreMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 std::span<const double> checked(const Model& model, const ScoreMatrix& v) {
-  if (v.shape(1) != model.k()) throw Error(fmt::format("{} scores a row for {} classes", v.shape(1), model.k()));
+  if (v.shape(1) != model.outputs())
+    throw Error(fmt::format("{} scores a row; the model gives {}", v.shape(1), model.outputs()));
   return {v.data(), v.size()};
 }
 
@@ -62,12 +63,21 @@ NewArray<std::int32_t> decode(const Model& model, const ScoreMatrix& v, unsigned
     const nb::gil_scoped_release released;
     out = model.decode_scores(values, with_threads(threads));
   }
-  const std::size_t n = out.size();
+  const std::size_t n = v.shape(0);
+  if (model.task == Task::ranking) return to_numpy(std::move(out), {n, model.k()});
   return to_numpy(std::move(out), {n});
 }
 
-NewArray<double> probabilities(const Model& model, const ScoreMatrix& v) {
-  return to_numpy(model.marginals(checked(model, v)), {v.shape(0), v.shape(1)});
+// n x k; of rankings those of every item and position, n x k x k.
+NewArray<double> probabilities(const Model& model, const ScoreMatrix& v, unsigned threads) {
+  const std::span<const double> values = checked(model, v);
+  std::vector<double> out;
+  {
+    const nb::gil_scoped_release released;
+    out = model.marginals(values, with_threads(threads));
+  }
+  if (model.task == Task::ranking) return to_numpy(std::move(out), {v.shape(0), model.k(), model.k()});
+  return to_numpy(std::move(out), {v.shape(0), v.shape(1)});
 }
 
 nb::dict certificate(const Model& model) {
@@ -82,7 +92,7 @@ nb::dict certificate(const Model& model) {
 
 // Weights as arrays: of classes and grades for the input as it comes, with the standardisation folded in.
 nb::dict weights(const Model& model) {
-  const std::size_t k = model.k();
+  const std::size_t k = model.outputs();
   nb::dict out;
   if (model.task == Task::sequence) {
     out["features"] = std::visit(
@@ -111,6 +121,13 @@ nb::dict weights(const Model& model) {
   out["coef"] = to_numpy(std::move(coef), {k, width});
   out["intercept"] = to_numpy(std::move(intercept), {k});
   return out;
+}
+
+// k x k; of permutations M x M, M weights of items or, where the loss has a name, nothing.
+NewArray<double> cost(const Model& model) {
+  const std::size_t k = model.k();
+  if (model.cost.size() == k * k) return to_numpy(model.cost, {k, k});
+  return to_numpy(model.cost, {model.cost.size()});
 }
 
 // Names of the columns of sequences of attributes.
@@ -143,7 +160,7 @@ void bind_model(nb::module_& module) {
   nb::class_<Model>(module, "Model")
       .def("scores", &scores, nb::arg("x"), nb::arg("threads"))
       .def("decode", &decode, nb::arg("scores"), nb::arg("threads"))
-      .def("probabilities", &probabilities, nb::arg("scores"))
+      .def("probabilities", &probabilities, nb::arg("scores"), nb::arg("threads"))
       .def("save", &save, nb::arg("path"))
       .def("to_bytes", &bytes_of)
       .def_static(
@@ -160,10 +177,7 @@ void bind_model(nb::module_& module) {
       .def("certificate", &certificate)
       .def("weights", &weights)
       .def("attribute_names", &attribute_names)
-      .def("cost",
-           [](const Model& model) {
-             return to_numpy(model.cost, {model.k(), model.k()});
-           })
+      .def("cost", &cost)
       .def_prop_ro("task", [](const Model& model) { return to_string(model.task); })
       .def_prop_ro("surrogate", [](const Model& model) { return to_string(model.surrogate); })
       .def_prop_ro("decoder", [](const Model& model) { return to_string(model.decode); })

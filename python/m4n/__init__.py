@@ -7,15 +7,21 @@ from . import oracle
 from ._certificate import Certificate
 from ._core import __version__
 from .classifier import MaxMinClassifier, MaxMinClassifierCV
+from .matcher import MaxMinMatcher, MaxMinMatcherCV
 from .ordinal import MaxMinOrdinalClassifier, MaxMinOrdinalClassifierCV
+from .ranker import MaxMinRanker, MaxMinRankerCV
 from .sequence import MaxMinSequenceLabeler, MaxMinSequenceLabelerCV
 
 __all__ = [
     "Certificate",
     "MaxMinClassifier",
     "MaxMinClassifierCV",
+    "MaxMinMatcher",
+    "MaxMinMatcherCV",
     "MaxMinOrdinalClassifier",
     "MaxMinOrdinalClassifierCV",
+    "MaxMinRanker",
+    "MaxMinRankerCV",
     "MaxMinSequenceLabeler",
     "MaxMinSequenceLabelerCV",
     "__version__",

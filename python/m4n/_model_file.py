@@ -44,7 +44,8 @@ class ModelFile:
         if model.task != cls._task:
             raise ValueError(f"{name}: is a model of the task {model.task}; {cls.__name__} is for {cls._task}")
         estimator: Any = cls(**cls._parameters_of(model))
-        estimator.classes_ = classes_from_names(model.classes)
+        if model.task in ("multiclass", "ordinal", "sequence"):
+            estimator.classes_ = classes_from_names(model.classes)
         estimator.n_features_in_ = model.d
         if model.feature_names:
             estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)

@@ -83,8 +83,9 @@ def solver_options(estimator: Any) -> dict[str, str]:
         "tol": number("tol", estimator.tol),
         "epochs": number("max_iter", estimator.max_iter, numbers.Integral),
         "seed": seed_of(estimator.random_state),
-        "bias": yes_no("fit_intercept", estimator.fit_intercept),
     }
+    if hasattr(estimator, "fit_intercept"):
+        options["bias"] = yes_no("fit_intercept", estimator.fit_intercept)
     if getattr(estimator, "lam", None) is not None:
         options["lambda"] = number("lam", estimator.lam)
     if estimator.standardize is not None:

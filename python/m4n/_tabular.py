@@ -47,7 +47,24 @@ def features_for_core(X: Any) -> Any:
     return X.indptr, X.indices, X.data, X.shape[1]
 
 
-def _has_probabilities(estimator: Any) -> bool:
+def feature_options(estimator: Any) -> dict[str, str]:
+    """As with the kernels of scikit-learn, what the features have no use for is passed over."""
+    features = word("features", estimator.features, FEATURES)
+    options = {"features": features}
+    gamma = "median" if estimator.gamma in (None, "median") else number("gamma", estimator.gamma)
+    asked = 0 if estimator.n_components is None else estimator.n_components
+    components = number("n_components", asked, numbers.Integral)
+    degree = number("degree", estimator.degree, numbers.Integral)
+    if features != "linear":
+        options["gamma"] = gamma
+    if features in SAMPLED and estimator.n_components is not None:
+        options["components"] = components
+    if features == "poly":
+        options["degree"] = degree
+    return options
+
+
+def has_probabilities(estimator: Any) -> bool:
     model = getattr(estimator, "_model", None)
     if (model.surrogate if model is not None else estimator.surrogate) == "crf":
         return True
@@ -108,17 +125,7 @@ class MaxMinTabular(ModelFile, ClassifierMixin, BaseEstimator):
 
     def _options(self, classes: np.ndarray) -> tuple[dict[str, str], list[float]]:
         options = {"task": self._task, **solver_options(self), **self._surrogate_options()}
-        options["features"] = word("features", self.features, FEATURES)
-        # As with the kernels of scikit-learn, what the features have no use for is passed over.
-        gamma = "median" if self.gamma is None or self.gamma == "median" else number("gamma", self.gamma)
-        components = number("n_components", 0 if self.n_components is None else self.n_components, numbers.Integral)
-        degree = number("degree", self.degree, numbers.Integral)
-        if self.features != "linear":
-            options["gamma"] = gamma
-        if self.features in SAMPLED and self.n_components is not None:
-            options["components"] = components
-        if self.features == "poly":
-            options["degree"] = degree
+        options.update(feature_options(self))
         if self.class_weight is not None and not isinstance(self.class_weight, dict):
             options["class-weight"] = word("class_weight", self.class_weight, ("balanced",))
         cost = self._cost(classes)
@@ -175,13 +182,13 @@ class MaxMinTabular(ModelFile, ClassifierMixin, BaseEstimator):
         scores = self._scores(X)
         return self.classes_[self._model.decode(scores, threads_of(self.n_jobs))]
 
-    @available_if(_has_probabilities)
+    @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, n x k; only with surrogate='crf'."""
         scores = self._scores(X)
-        return self._model.probabilities(scores)
+        return self._model.probabilities(scores, threads_of(self.n_jobs))
 
-    @available_if(_has_probabilities)
+    @available_if(has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of predict_proba."""
         return np.log(self.predict_proba(X))

@@ -20,7 +20,7 @@ from ._cv import mapped, search
 from ._labels import class_names, encode, index_of
 from ._model_file import ModelFile
 from ._options import in_python_words, number, printer, solver_options, surrogate_options, threads_of, word
-from ._tabular import features_for_core
+from ._tabular import features_for_core, has_probabilities
 
 DECODERS = ("viterbi", "argmax", "adversary", "expected")
 NAMED_COSTS = ("hamming", "absolute", "squared")
@@ -62,13 +62,6 @@ def tokens_of(X: Any) -> Tokens:
     if any(sparse.issparse(part) for part in parts):
         return Tokens(features_for_core(sparse.vstack(parts, format="csr")), lengths, False)
     return Tokens(parts, lengths, False)
-
-
-def _crf(estimator: Any) -> bool:
-    model = getattr(estimator, "_model", None)
-    if (model.surrogate if model is not None else estimator.surrogate) == "crf":
-        return True
-    raise AttributeError("probabilities exist only with surrogate='crf'")
 
 
 class SequenceEstimator(ModelFile, BaseEstimator):
@@ -170,7 +163,7 @@ class SequenceEstimator(ModelFile, BaseEstimator):
         """The labels of one sequence."""
         return self.predict([sequence])[0]
 
-    @available_if(_crf)
+    @available_if(has_probabilities)
     def predict_marginals(self, X: Any) -> list[list[dict[Any, float]]]:
         """The probabilities of the labels of every token, as dicts; only with surrogate='crf'."""
         probabilities, lengths = self._apply(_core.sequence_marginals, X)

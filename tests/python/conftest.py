@@ -53,7 +53,12 @@ def tagged(sentences=60, seed=0):
         labels = (chosen + rng.integers(0, 2, size=length)) % 3
         X.append(
             [
-                {"word": words[w], "even": bool(w % 2 == 0), "size": float(w) / 30, "last": {"of": words[chosen[t - 1]]}}
+                {
+                    "word": words[w],
+                    "even": bool(w % 2 == 0),
+                    "size": float(w) / 30,
+                    "last": {"of": words[chosen[t - 1]]},
+                }
                 if t
                 else {"word": words[w], "even": bool(w % 2 == 0), "size": float(w) / 30}
                 for t, w in enumerate(chosen.tolist())

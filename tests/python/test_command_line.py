@@ -86,7 +86,9 @@ def test_same_sequences(surrogate, extra, cli, tmp_path):
     X, y = tagged()
     data, model = tmp_path / "data.crfsuite", tmp_path / "cli.m4n"
     data.write_text(crfsuite_text(X, y))
-    options = [f"--{name.split('_')[0] if name == 'hash_bits' else 'min-count'}={value}" for name, value in extra.items()]
+    options = [
+        f"--{name.split('_')[0] if name == 'hash_bits' else 'min-count'}={value}" for name, value in extra.items()
+    ]
     cli("train", data, "--format", "crfsuite", "--surrogate", surrogate, "--model", model, "--quiet", *options)
     estimator = MaxMinSequenceLabeler(surrogate=surrogate, **extra).fit(X, y)
     assert estimator.to_bytes() == model.read_bytes()
@@ -97,7 +99,7 @@ def test_same_sequences(surrogate, extra, cli, tmp_path):
 
 def test_the_choice_of_a_search_is_the_refit_of_its_parameters():
     X, y = blobs(n=150, seed=8)
-    found = MaxMinClassifierCV(COST, surrogate="auto", n_jobs=2).fit(X, y)
+    found = MaxMinClassifierCV(COST, surrogate="auto", lams=[0.1, 0.01], extend=False, n_jobs=2).fit(X, y)
     again = MaxMinClassifier(
         COST, surrogate=found.surrogate_, smoothing=found.smoothing_, decode=found.decode_, lam=found.lam_
     ).fit(X, y)

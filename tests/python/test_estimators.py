@@ -108,7 +108,10 @@ def test_loaded_estimators_know_what_they_are(tmp_path):
         fitted = MaxMinClassifier(smoothing=2.0, lam=0.01, tol=1e-4).fit(X, labels)
         fitted.save(tmp_path / "model.m4n")
         loaded = MaxMinClassifier.load(tmp_path / "model.m4n")
-        assert loaded.classes_.tolist() == (fitted.classes_ if labels.dtype != bool else fitted.classes_.astype(str)).tolist()
+        assert (
+            loaded.classes_.tolist()
+            == (fitted.classes_ if labels.dtype != bool else fitted.classes_.astype(str)).tolist()
+        )
         assert (loaded.smoothing, loaded.lam, loaded.tol, loaded.n_features_in_) == (2.0, 0.01, 1e-4, X.shape[1])
         assert clone(loaded).fit(X, labels).to_bytes() == fitted.to_bytes()
     cv = MaxMinClassifierCV.from_bytes(fitted.to_bytes())
@@ -130,7 +133,9 @@ def test_search_chooses_the_least_mean_cost():
     assert np.allclose(found.cv_results_["mean_cost"], by_hand)
     assert by_hand[lams.index(found.lam_)] == min(by_hand) and found.best_cost_ == pytest.approx(min(by_hand))
     per_split = np.array([found.cv_results_[f"split{s}_cost"] for s in range(4)])
-    assert np.allclose(per_split.mean(axis=0), by_hand) and np.allclose(per_split.std(axis=0), found.cv_results_["std_cost"])
+    assert np.allclose(per_split.mean(axis=0), by_hand) and np.allclose(
+        per_split.std(axis=0), found.cv_results_["std_cost"]
+    )
 
 
 def test_search_over_surrogates():

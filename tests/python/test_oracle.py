@@ -93,7 +93,9 @@ def test_viterbi():
     start, end = RNG.normal(size=k), RNG.normal(size=k)
     value, labels = oracle.viterbi(unary, transitions, start=start, end=end, n_jobs=2)
     for at in np.ndindex(2, 4):
-        scores = [chain_score(unary[at], transitions, start, end, y) for y in itertools.product(range(k), repeat=length)]
+        scores = [
+            chain_score(unary[at], transitions, start, end, y) for y in itertools.product(range(k), repeat=length)
+        ]
         assert value[at] == pytest.approx(max(scores))
         assert chain_score(unary[at], transitions, start, end, labels[at]) == pytest.approx(max(scores))
 
@@ -173,6 +175,7 @@ def test_sinkhorn(scale):
     assert np.allclose(found.sum(axis=-1), 1, atol=1e-12) and np.allclose(found.sum(axis=-2), 1, atol=1e-12)
     assert (found >= 0).all()
     if scale <= 1:  # log P = scores + a_i + b_j: second differences are those of the scores
+
         def second(x):
             return x - x[:, :1] - x[:, :, :1] + x[:, :1, :1]
 

@@ -21,7 +21,10 @@ def rows(sentences=40, d=4, seed=0):
 def test_forms_of_attributes_are_those_of_crfsuite():
     """Every way to write the same attributes gives the same model."""
     y = [["a", "b", "a"], ["b", "b"]]
-    plain = [[{"x:1": 1.0, "y": 2.0}, {"z": 1.0}, {"x:2": 1.0, "p:q": 0.5}], [{"z": 1.0, "s:u": 1.0, "s:v": 1.0}, {"n": 0.0}]]
+    plain = [
+        [{"x:1": 1.0, "y": 2.0}, {"z": 1.0}, {"x:2": 1.0, "p:q": 0.5}],
+        [{"z": 1.0, "s:u": 1.0, "s:v": 1.0}, {"n": 0.0}],
+    ]
     fancy = [
         [{"x": "1", "y": np.float32(2)}, ["z"], {"x": "2", "p": {"q": 0.5}}],
         [{"z": True, "s": ["u", "v"]}, {"n": False}],
@@ -35,7 +38,10 @@ def test_layouts_and_types_of_rows():
     X, y = rows()
     expected = MaxMinSequenceLabeler().fit(X, y).to_bytes()
     assert MaxMinSequenceLabeler().fit([np.asfortranarray(x) for x in X], y).to_bytes() == expected
-    assert MaxMinSequenceLabeler(n_jobs=2).fit([x.tolist() for x in X], [list(labels) for labels in y]).to_bytes() == expected
+    assert (
+        MaxMinSequenceLabeler(n_jobs=2).fit([x.tolist() for x in X], [list(labels) for labels in y]).to_bytes()
+        == expected
+    )
     single = [x.astype(np.float32) for x in X]
     double = [x.astype(np.float64) for x in single]
     assert MaxMinSequenceLabeler().fit(single, y).to_bytes() == MaxMinSequenceLabeler().fit(double, y).to_bytes()
@@ -51,7 +57,9 @@ def by_hand(model, x):
     best, value = None, -np.inf
     for code in range(k ** len(x)):
         labels = [code // k**t % k for t in range(len(x))]
-        score = sum(unary[t, label] for t, label in enumerate(labels)) + model.start_[labels[0]] + model.end_[labels[-1]]
+        score = (
+            sum(unary[t, label] for t, label in enumerate(labels)) + model.start_[labels[0]] + model.end_[labels[-1]]
+        )
         score += sum(model.transitions_[a, b] for a, b in zip(labels, labels[1:]))
         if score > value + 1e-12:
             best, value = labels, score

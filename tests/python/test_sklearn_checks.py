@@ -1,4 +1,8 @@
-"""scikit-learn's own checks, for every estimator of tables."""
+"""scikit-learn's own checks, for every estimator of tables.
+
+MaxMinRanker has a table for X, but its Y are permutations: the checks make a y of their own, which it must refuse.
+test_permutations.py has those of them that make sense.
+"""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks

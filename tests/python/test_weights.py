@@ -43,7 +43,9 @@ def test_bad_weights():
 def test_search_leaves_out_examples_of_weight_zero():
     X, y = blobs(seed=4)
     kept = np.arange(len(y)) % 4 != 0
-    splits = [(np.flatnonzero(np.arange(len(y)) % 3 != f), np.flatnonzero(np.arange(len(y)) % 3 == f)) for f in range(3)]
+    splits = [
+        (np.flatnonzero(np.arange(len(y)) % 3 != f), np.flatnonzero(np.arange(len(y)) % 3 == f)) for f in range(3)
+    ]
     number = np.cumsum(kept) - 1
     fewer = [(number[a[kept[a]]], number[b[kept[b]]]) for a, b in splits]
     weighted = MaxMinClassifierCV(lams=[1.0, 0.1], cv=splits).fit(X, y, kept.astype(float))
