@@ -17,14 +17,11 @@ namespace {
 
 struct Rankings {
   std::string name;
-  Features x;
-  std::vector<std::int32_t> position;
-  std::size_t size = 0;
-  std::size_t n() const { return rows(x); }
+  Dataset data;
+  std::size_t n() const { return data.examples(); }
+  std::size_t size() const { return data.class_names.size(); }
 };
 
-// Features x1..xd, then the ranks r1..rM of the items, from 1. The reader takes one column for a target: x1, which is
-// put back in its place.
 std::optional<Rankings> load_rankings(const Settings& settings, const std::string& name) {
   std::filesystem::path path = std::filesystem::path(settings.data) / ("lr_" + name + ".csv");
   if (!std::filesystem::exists(path)) path += ".gz";
@@ -33,28 +30,14 @@ std::optional<Rankings> load_rankings(const Settings& settings, const std::strin
     return std::nullopt;
   }
   ReadOptions options;
-  options.target = "x1";
-  const RawTable table = read_table(path.string(), options, true);
-  const std::vector<double> x1 = raw_targets(table);
-  const auto& others = std::get<DenseMatrix>(table.x);
-  const auto ranks = static_cast<std::size_t>(std::find(table.feature_names.begin(), table.feature_names.end(), "r1") -
-                                              table.feature_names.begin());
-  Rankings out{name, {}, {}, others.cols - ranks};
-  DenseMatrix x{others.rows, ranks + 1, {}};
-  for (std::size_t i = 0; i < others.rows; ++i) {
-    const double* row = others.values.data() + i * others.cols;
-    x.values.push_back(x1[i]);
-    x.values.insert(x.values.end(), row, row + ranks);
-    for (std::size_t j = ranks; j < others.cols; ++j) out.position.push_back(static_cast<std::int32_t>(row[j]) - 1);
-  }
-  out.x = std::move(x);
-  apply_in_place(fit_standardizer(view(out.x), {}), out.x);
-  return out;
+  options.outputs = OutputColumns::ranks;
+  Dataset data = label_for_training(read_table(path.string(), options, true), Task::ranking);
+  apply_in_place(fit_standardizer(view(data.x), {}), data.x);
+  return Rankings{name, std::move(data)};
 }
 
 void measure(const Rankings& set, SurrogateKind surrogate, double lambda, double budget, Json& rows) {
   const std::vector<double> share(set.n(), 1 / static_cast<double>(set.n()));
-  const Groups items(set.n(), set.size);
   TrainOptions options;
   options.surrogate = surrogate;
   options.tol = 1e-2;
@@ -63,11 +46,11 @@ void measure(const Rankings& set, SurrogateKind surrogate, double lambda, double
   Context context;
   context.threads = 1;
   const double start = cpu_seconds();
-  solve_permutations({.x = view(set.x),
+  solve_permutations({.x = view(set.data.x),
                       .pairs = nullptr,
                       .bias = true,
-                      .items = &items,
-                      .position = set.position,
+                      .items = &set.data.labels,
+                      .position = set.data.label,
                       .weight = share,
                       .loss = [](std::size_t m) { return PositionLoss::hamming(m); },
                       .lambdas = {&lambda, 1},
@@ -78,7 +61,7 @@ void measure(const Rankings& set, SurrogateKind surrogate, double lambda, double
                        const SolveResult& r = solution.result;
                        rows.push_back({{"set", set.name},
                                        {"n", set.n()},
-                                       {"items", set.size},
+                                       {"items", set.size()},
                                        {"surrogate", to_string(surrogate)},
                                        {"lambda", lambda},
                                        {"passes", r.epochs},
@@ -86,7 +69,7 @@ void measure(const Rankings& set, SurrogateKind surrogate, double lambda, double
                                        {"relative_gap", r.certificate.relative_gap()},
                                        {"converged", r.certificate.converged}});
                        fmt::print(stderr, "  {} ({} x {}), {}, lambda {:.4f}: {} passes, {:.3f} s, gap {:.1e}\n",
-                                  set.name, set.n(), set.size, to_string(surrogate), lambda, r.epochs, seconds,
+                                  set.name, set.n(), set.size(), to_string(surrogate), lambda, r.epochs, seconds,
                                   r.certificate.relative_gap());
                      });
 }
@@ -106,7 +89,7 @@ Json run(const Settings& settings) {
       for (const double lambda : {0.01, std::ldexp(1.0, -10)})
         measure(*set, surrogate, lambda, settings.quick ? 1 : 120, out);
   }
-  return out;
+  return {{"rankings", out}};
 }
 
 }  // namespace

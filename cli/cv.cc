@@ -247,7 +247,7 @@ Action declare(CLI::App& app) {
   CvOptions& options = arguments->options;
   set_lambdas(options, "2^0:2^-16");
   add_argument(app, "DATA",
-               "CSV, LIBSVM, CoNLL, CRFsuite, OCR letters or matching file, plain or gzip; - is standard input",
+               "CSV, LIBSVM, CoNLL, CRFsuite, OCR letters, matching or graph file, plain or gzip; - is standard input",
                arguments->data);
   add_text_option(app, "surrogates", "LIST|auto", "the --surrogate",
                   "compare several of m4n, smoothed (m4n with --smoothing, 4 unless given), m3n, crf, qs; auto: m4n "

@@ -26,6 +26,26 @@ struct Weight {
   double value;
 };
 
+constexpr std::size_t edge_place = std::size_t{1} << 40;  // beyond all features
+
+// "(edge y1 y2)", or of graphs "(edge TYPE: feature)".
+std::string edge_name(const Model& model, std::size_t table) {
+  const GraphPart& part = model.graph;
+  if (model.task == Task::multilabel)
+    return fmt::format("(edge {} {})", model.classes[part.edges[table].first], model.classes[part.edges[table].second]);
+  const std::size_t type = table / (part.features + 1), feature = table % (part.features + 1);
+  const std::string of = part.edge_types.empty() ? "edge" : "edge:" + part.edge_types[type];
+  if (feature == part.features) return fmt::format("({})", of);
+  return fmt::format("({} {})", of,
+                     part.feature_names.empty() ? std::to_string(feature + 1) : part.feature_names[feature]);
+}
+
+// The two labels that an entry of a table is of.
+std::string pair_name(const Model& model, std::size_t entry) {
+  if (model.task == Task::multilabel) return fmt::format("{}{}", entry / 2, entry % 2);
+  return fmt::format("{} {}", model.classes[entry / model.k()], model.classes[entry % model.k()]);
+}
+
 // Those that are not zero, the largest first; ties stay in the model's order.
 std::vector<Weight> by_size(const Model& model) {
   std::vector<Weight> out;
@@ -47,6 +67,10 @@ std::vector<Weight> by_size(const Model& model) {
   } else {
     add(model.weights);
   }
+  // Tables of edges stand behind all rows of features, one "feature" a table.
+  const std::size_t table = model.task == Task::multilabel ? 4 : model.k() * model.k();
+  for (std::size_t e = 0; e < model.graph.weights.size(); ++e)
+    if (model.graph.weights[e] != 0) out.push_back({edge_place + e / table, e % table, model.graph.weights[e]});
   std::stable_sort(out.begin(), out.end(),
                    [&](const Weight& a, const Weight& b) { return std::abs(a.value) > std::abs(b.value); });
   return out;
@@ -59,6 +83,7 @@ std::string chain_name(const Model& model, std::size_t place) {
 }
 
 std::string name_of(const Model& model, std::size_t feature) {
+  if (feature >= edge_place) return edge_name(model, feature - edge_place);
   if (feature == model.width()) return "(bias)";
   if (feature > model.width()) return chain_name(model, feature - model.width() - 1);
   if (model.input) return feature_name(*model.input, feature);
@@ -66,12 +91,16 @@ std::string name_of(const Model& model, std::size_t feature) {
   return model.feature_names.empty() ? std::to_string(feature + 1) : model.feature_names[feature];
 }
 
+std::string class_of(const Model& model, const std::vector<std::string>& outputs, const Weight& w) {
+  return w.feature >= edge_place ? pair_name(model, w.label) : outputs[w.label];
+}
+
 std::string as_csv(const Model& model) {
   const std::vector<std::string> outputs = model.output_names();
   std::string out = "feature,class,weight\n";
   for (const Weight& w : by_size(model))
     fmt::format_to(std::back_inserter(out), "{},{},{}\n", csv_cell(name_of(model, w.feature)),
-                   csv_cell(outputs[w.label]), w.value);
+                   csv_cell(class_of(model, outputs, w)), w.value);
   return out;
 }
 
@@ -79,7 +108,8 @@ std::string as_json(const Model& model) {
   const std::vector<std::string> outputs = model.output_names();
   nlohmann::ordered_json weights = nlohmann::ordered_json::array();
   for (const Weight& w : by_size(model))
-    weights.push_back({{"feature", name_of(model, w.feature)}, {"class", outputs[w.label]}, {"weight", w.value}});
+    weights.push_back(
+        {{"feature", name_of(model, w.feature)}, {"class", class_of(model, outputs, w)}, {"weight", w.value}});
   const nlohmann::ordered_json dump{{"d", model.d},
                                     {"k", model.k()},
                                     {"bias", model.bias},
@@ -113,7 +143,9 @@ Command dump_command() {
       "A CSV feature,class,weight, sorted by the absolute value; weights that are zero are left out, and (bias) is the "
       "constant feature. On sequences (after L) is a transition from the label L to the class, and (start) and (end) "
       "are for the first and the last token. On rankings the class is item_rank, or the item where the loss needs one "
-      "score an item; on matchings it is pair. The weights are those of the model, which apply AFTER its transforms: "
+      "score an item; on matchings it is pair. Of labels that depend on each other (edge A B) is a table, its class "
+      "the two labels (01: A "
+      "off, B on). The weights are those of the model, which apply AFTER its transforms: "
       "where it standardises, "
       "to "
       "(x - mean) * inverse_scale; on sequences that is folded into them, and they apply to the data as they came.\n",

@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 #include "core/option_values.h"
+#include "data/graph_data.h"
 #include "data/text.h"
 #include "m4n/evaluate.h"
 #include "m4n/read.h"
@@ -53,8 +54,8 @@ int run_sequences(const EvalArguments& arguments, const Model& model) {
   return report(evaluate(model, sequences, predicted), model, intervals, arguments.json);
 }
 
-int run_permutations(const EvalArguments& arguments, const Model& model, const Dataset& data,
-                     std::span<const std::int32_t> predicted) {
+int run_parts(const EvalArguments& arguments, const Model& model, const Dataset& data,
+              std::span<const std::int32_t> predicted) {
   std::optional<Bootstrap> intervals;
   if (arguments.replicates > 0)
     intervals = bootstrap(model, data.labels, data.label, predicted, data.weight, arguments.replicates,
@@ -65,20 +66,34 @@ int run_permutations(const EvalArguments& arguments, const Model& model, const D
 int run_matchings(const EvalArguments& arguments, const Model& model) {
   require_matching_options(arguments.options, arguments.model);
   const Dataset data = read_model_matchings(model, arguments.data, true);
+  if (model.decode == Decoder::expected) require_probabilities(data, arguments.data);
   finite_pair_scores(model, data, arguments.data, arguments.context);
-  return run_permutations(arguments, model, data, model.predict(view(data.x), data.feature_rows, arguments.context));
+  return run_parts(arguments, model, data, model.predict(view(data.x), data.feature_rows, arguments.context));
+}
+
+int run_graphs(const EvalArguments& arguments, const Model& model) {
+  require_graph_options(arguments.options, arguments.model);
+  Input input = Input::open(arguments.data);
+  LineReader lines(input);
+  std::vector<std::string> unseen;
+  const Dataset data = graphs_for_model(read_graph_text(lines), model, true, &unseen);
+  warn_of_unseen(unseen, arguments);
+  return run_parts(arguments, model, data,
+                   model.predict(view(data.x), data.feature_rows, *data.graph, arguments.context));
 }
 
 int run(const EvalArguments& arguments) {
   const Model model = Model::load(arguments.model);
   if (model.task == Task::sequence) return run_sequences(arguments, model);
   if (model.task == Task::matching) return run_matchings(arguments, model);
+  if (model.task == Task::graph) return run_graphs(arguments, model);
   RawTable table = read_table(arguments.data, arguments.options.read, true, &model);
   const std::vector<std::int32_t> predicted =
       model.decode_scores(finite_scores(model, table, arguments.context), arguments.context);
   std::vector<std::string> unseen;
   const Dataset data = label_for_model(std::move(table), model, &unseen);
-  if (model.task == Task::ranking) return run_permutations(arguments, model, data, predicted);
+  if (model.task == Task::ranking || model.task == Task::multilabel)
+    return run_parts(arguments, model, data, predicted);
   warn_of_unseen(unseen, arguments);
   const Evaluation evaluation = evaluate(model, data.label, predicted, data.weight);
   std::optional<Bootstrap> intervals;

@@ -11,6 +11,8 @@
 #include "core/option_values.h"
 #include "data/matching_text.h"
 #include "data/synthetic.h"
+#include "data/synthetic_graphs.h"
+#include "data/synthetic_labels.h"
 #include "data/synthetic_permutations.h"
 #include "data/synthetic_sentences.h"
 #include "files.h"
@@ -123,8 +125,8 @@ void write_permutations(const GenerateArguments& arguments, Sampler& sampler, st
   });
 }
 
-void report_permutations(const GenerateArguments& arguments, std::size_t d, std::size_t k, double best_loss,
-                         const std::string& what) {
+void report_known(const GenerateArguments& arguments, std::size_t d, std::size_t k, double best_loss,
+                  const std::string& what) {
   if (arguments.json) {
     const nlohmann::ordered_json report{
         {"n", arguments.n},    {"d", d}, {"k", k}, {"seed", arguments.seed}, {"bayes_risk", best_loss},
@@ -152,9 +154,8 @@ int run_rankings(const GenerateArguments& arguments) {
                          text += '\n';
                        }
                      });
-  report_permutations(
-      arguments, d, k, rankings.best_loss(PositionLoss::hamming(k)),
-      fmt::format("{} items sorted by linear functions of {} features; one ranking in five is random", k, d));
+  report_known(arguments, d, k, rankings.best_loss(PositionLoss::hamming(k)),
+               fmt::format("{} items sorted by linear functions of {} features; one ranking in five is random", k, d));
   return done;
 }
 
@@ -169,10 +170,61 @@ int run_matchings(const GenerateArguments& arguments) {
   });
   std::vector<PositionLoss> losses;
   for (std::size_t m = matchings.smallest(); m <= matchings.largest(); ++m) losses.push_back(PositionLoss::hamming(m));
-  report_permutations(arguments, cols(one.x), matchings.largest(), matchings.best_loss(losses),
-                      fmt::format("two sets of {} to {} points, the second moved and shuffled; one matching in five is "
-                                  "random",
-                                  matchings.smallest(), matchings.largest()));
+  report_known(arguments, cols(one.x), matchings.largest(), matchings.best_loss(losses),
+               fmt::format("two sets of {} to {} points, the second moved and shuffled; one matching in five is "
+                           "random",
+                           matchings.smallest(), matchings.largest()));
+  return done;
+}
+
+int run_label_sets(const GenerateArguments& arguments) {
+  SyntheticLabels problem(arguments.seed);
+  const std::size_t regions = SyntheticLabels::regions(), labels = SyntheticLabels::labels();
+  const std::vector<std::string> beginnings = line_beginnings(regions);
+  const auto numbered = [](const char* letter, std::size_t count) {
+    std::vector<std::string> out;
+    for (std::size_t j = 1; j <= count; ++j) out.push_back(letter + std::to_string(j));
+    return fmt::format("{}", fmt::join(out, ","));
+  };
+  deliver(arguments, [&](auto&& write) {
+    std::string text = fmt::format("{},{}\n", numbered("x", regions), numbered("y", labels));
+    for (std::size_t i = 0; i < arguments.n; ++i) {
+      const SyntheticLabels::Draw draw = problem.next();
+      fmt::format_to(std::back_inserter(text), "{}{}\n", beginnings[draw.region], fmt::join(draw.label, ","));
+      if ((i + 1) % rows_at_a_time == 0) {
+        write(text);
+        text.clear();
+      }
+    }
+    write(text);
+  });
+  report_known(arguments, regions, labels, SyntheticLabels::best_loss(LabelCosts::hamming(labels)),
+               fmt::format("{} labels, on or off; x1..x{} say in which of {} equally likely regions the input lies",
+                           labels, regions, regions));
+  return done;
+}
+
+int run_graphs(const GenerateArguments& arguments) {
+  SyntheticGraphs graphs(arguments.seed);
+  double best_loss = 0;
+  std::size_t nodes = 0;
+  deliver(arguments, [&](auto&& write) {
+    std::string text;
+    for (std::size_t i = 0; i < arguments.n; ++i) {
+      const SyntheticGraphs::Graph graph = graphs.next();
+      text += SyntheticGraphs::text(graph);
+      best_loss += graph.best_loss / static_cast<double>(arguments.n);
+      nodes += graph.label.size();
+      if ((i + 1) % permutations_at_a_time == 0) {
+        write(text);
+        text.clear();
+      }
+    }
+    write(text);
+  });
+  report_known(
+      arguments, SyntheticGraphs::signs(), SyntheticGraphs::labels(), best_loss,
+      fmt::format("{} nodes: trees, grids and graphs of treewidth 2; the risk is that given these signs", nodes));
   return done;
 }
 
@@ -182,6 +234,8 @@ int run(const GenerateArguments& arguments) {
   if (arguments.task == Task::sequence) return run_sequences(arguments);
   if (arguments.task == Task::ranking) return run_rankings(arguments);
   if (arguments.task == Task::matching) return run_matchings(arguments);
+  if (arguments.task == Task::multilabel) return run_label_sets(arguments);
+  if (arguments.task == Task::graph) return run_graphs(arguments);
   const SyntheticProblem problem(arguments.task);
   const CostMatrix cost = problem.usual_cost();
   const double bayes_risk = problem.bayes_risk(cost);
@@ -202,7 +256,8 @@ int run(const GenerateArguments& arguments) {
 
 Action declare(CLI::App& app) {
   auto arguments = std::make_shared<GenerateArguments>();
-  static const std::vector<Task> known{Task::multiclass, Task::ordinal, Task::sequence, Task::ranking, Task::matching};
+  static const std::vector<Task> known{Task::multiclass, Task::ordinal,  Task::multilabel, Task::sequence,
+                                       Task::ranking,    Task::matching, Task::graph};
   static const std::vector<std::string> tasks = [] {
     std::vector<std::string> names;
     for (const Task task : known) names.emplace_back(to_string(task));
@@ -242,7 +297,10 @@ Command generate_command() {
       "five is replaced by a random one. matching: two sets of 4 to 10 points, the second a shuffled and slightly "
       "moved "
       "copy of the first; the features of a pair are the differences of the coordinates and two of pure noise; one "
-      "matching in five is random. Both Bayes risks are of the Hamming loss.\n",
+      "matching in five is random. multilabel: a CSV x1..,y1..; in each region every label is on with a fixed "
+      "probability. "
+      "graph: trees, grids and graphs of treewidth 2 with 4 to 16 nodes, whose labels A, B, C tend to agree with their "
+      "neighbours' and show one of six signs. All these Bayes risks are of the Hamming loss.\n",
       declare};
 }
 

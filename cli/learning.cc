@@ -7,6 +7,7 @@
 
 #include "core/option_values.h"
 #include "core/wording.h"
+#include "data/graph_data.h"
 #include "data/matching_text.h"
 #include "data/table.h"
 #include "data/text.h"
@@ -41,24 +42,41 @@ TrainingData read_sequences(LineReader& lines, const TrainOptions& options, bool
   return {std::move(sequences.data), {}, std::move(sequences.folds)};
 }
 
-TrainingData read_matching_file(LineReader& lines, const TrainOptions& options, bool quiet) {
+// Of formats of their own, which have no columns.
+void require_own_format(const TrainOptions& options, Format format, const char* what) {
   validate(options);
-  if (options.read.format != Format::automatic && options.read.format != Format::matching)
-    throw UsageError(
-        fmt::format("--format {}: matchings have the format matching. Leave it out", to_string(options.read.format)));
+  if (options.read.format != Format::automatic && options.read.format != format)
+    throw UsageError(fmt::format("--format {}: {} have the format {}. Leave it out", to_string(options.read.format),
+                                 what, to_string(format)));
   if (!options.read.fold.empty())
-    throw UsageError(fmt::format("--folds {}: files of matchings have no columns; give a number of random folds",
-                                 options.read.fold));
+    throw UsageError(
+        fmt::format("--folds {}: files of {} have no columns; give a number of random folds", options.read.fold, what));
+}
+
+TrainingData read_matching_file(LineReader& lines, const TrainOptions& options, bool quiet) {
+  require_own_format(options, Format::matching, "matchings");
   TrainingData out{read_matchings(lines), {}, {}};
   note(quiet, fmt::format("{}: {}, {}, {}", lines.file(), counted(out.data.examples(), "matching"),
                           counted(out.data.label.size(), "point"), counted(cols(out.data.x), "feature")));
   return out;
 }
 
+TrainingData read_graph_file(LineReader& lines, const TrainOptions& options, bool quiet) {
+  require_own_format(options, Format::graph, "graphs");
+  TrainingData out{graphs_for_training(read_graph_text(lines)), {}, {}};
+  const GraphStructure& structure = *out.data.graph;
+  note(quiet, fmt::format("{}: {}, {} with {}, {} with {}", lines.file(), counted(out.data.examples(), "graph"),
+                          counted(out.data.label.size(), "node"), counted(cols(out.data.x), "feature"),
+                          counted(structure.edge.size(), "edge"), counted(structure.edge_features.cols, "feature")));
+  return out;
+}
+
 // The task that the form of a file gives away, or the format asked for; the columns of a table tell the others.
 std::optional<Task> task_of_form(const TrainOptions& options, std::string_view head) {
   const Format format = options.read.format;
-  if (format == Format::matching || (format == Format::automatic && looks_like_matchings(head))) return Task::matching;
+  const bool free = format == Format::automatic;
+  if (format == Format::matching || (free && looks_like_matchings(head))) return Task::matching;
+  if (format == Format::graph || (free && looks_like_graphs(head))) return Task::graph;
   if (means_sequences(options, head)) return Task::sequence;
   return std::nullopt;
 }
@@ -74,6 +92,7 @@ std::vector<std::string> readable_inputs(const std::string& data, const TrainOpt
   };
   add(names_a_file(options.loss), options.loss, "--loss");
   add(names_a_file(options.class_weight), options.class_weight, "--class-weight");
+  add(!options.edges.empty() && options.edges != "none" && options.edges != "tree", options.edges, "--edges");
   const std::string& text = options.text_template;
   if (!text.empty() && !names_a_file(text) && builtin_template(text).empty() && !std::filesystem::exists(text))
     throw UsageError(
@@ -93,16 +112,23 @@ TrainingData read_training(const std::string& path, TrainOptions& options, bool 
   }
   if (options.task == Task::sequence) return read_sequences(lines, options, quiet);
   if (options.task == Task::matching) return read_matching_file(lines, options, quiet);
-  if (options.task) options.read.outputs = options.task == Task::ranking ? OutputColumns::ranks : OutputColumns::one;
+  if (options.task == Task::graph) return read_graph_file(lines, options, quiet);
+  if (options.task)
+    options.read.outputs = options.task == Task::ranking      ? OutputColumns::ranks
+                           : options.task == Task::multilabel ? OutputColumns::marks
+                                                              : OutputColumns::one;
   RawTable table = read_table(lines, options.read, true, nullptr);
   if (guessed) {
     options.task = guess_task(table, options.bins);
     note_guess(options, "columns", path, quiet);
   }
   if (!table.left_out.empty())
-    note(quiet, fmt::format("{}: left out beside the label {}, which they would give away: {} (--target takes another "
-                            "column as the label)",
-                            path, shown(table.target_name), shown_list(table.left_out, 10)));
+    note(quiet,
+         options.task == Task::ranking
+             ? fmt::format("{}: left out beside the ranks: {}", path, shown_list(table.left_out, 10))
+             : fmt::format("{}: left out beside the label {}, which they would give away: {} (--target takes another "
+                           "column as the label)",
+                           path, shown(table.target_name), shown_list(table.left_out, 10)));
   TrainingData out;
   if (guessed) validate(options);
   if (options.bins > 0) out.raw_target = raw_targets(table);

@@ -1,5 +1,6 @@
 // m4n predict: a CSV with one line an example: [id,] label [, score_<class>...] [, p_<class>...], of rankings r1,r2,..
-// in place of the label; or the same as JSON. Sequences and matchings have their own files.
+// and of label sets y1,y2,.. in place of the label; or the same as JSON. Sequences, matchings and graphs have their own
+// files.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -14,6 +15,7 @@
 #include "m4n/read.h"
 #include "messages.h"
 #include "model/atomic_file.h"
+#include "predict_graphs.h"
 #include "predict_matchings.h"
 #include "predict_sequences.h"
 #include "scoring.h"
@@ -31,6 +33,9 @@ struct PredictArguments {
   std::size_t k_best = 0;
 };
 
+// Predictions of rankings and label sets have a column an item or label.
+bool has_columns(const Model& model) { return model.task == Task::ranking || model.task == Task::multilabel; }
+
 // Of classes one each; of rankings one a cell (item, position).
 std::vector<std::string> probability_names(const Model& model) {
   if (model.task != Task::ranking) return model.classes;
@@ -42,7 +47,7 @@ std::vector<std::string> probability_names(const Model& model) {
 
 std::string header(const Model& model, const PredictArguments& arguments) {
   std::string line = arguments.options.read.id.empty() ? "" : csv_cell(arguments.options.read.id) + ",";
-  line += model.task == Task::ranking ? fmt::format("{}", fmt::join(model.classes, ",")) : "label";
+  line += has_columns(model) ? fmt::format("{}", fmt::join(model.classes, ",")) : "label";
   if (arguments.scores)
     for (const std::string& name : model.output_names()) line += "," + csv_cell("score_" + name);
   if (arguments.marginals)
@@ -79,11 +84,11 @@ Predictions predictions(const Model& model, const PredictArguments& arguments) {
   return out;
 }
 
-// Positions from 0 to ranks from 1.
-std::string ranks_text(std::span<const std::int32_t> positions) {
+// Marks as they are, positions from 0 as ranks from `first`.
+std::string columns_text(std::span<const std::int32_t> values, std::int32_t first) {
   std::string out;
-  for (const std::int32_t position : positions)
-    fmt::format_to(std::back_inserter(out), "{}{}", out.empty() ? "" : ",", position + 1);
+  for (const std::int32_t value : values)
+    fmt::format_to(std::back_inserter(out), "{}{}", out.empty() ? "" : ",", value + first);
   return out;
 }
 
@@ -93,8 +98,8 @@ std::string as_csv(const Predictions& found, const Model& model, const PredictAr
   std::string out = header(model, arguments);
   for (std::size_t i = 0; i < found.n; ++i) {
     if (!found.ids.empty()) out += csv_cell(found.ids[i]) + ",";
-    if (model.task == Task::ranking)
-      out += ranks_text(row_of(found.label, found.n, i));
+    if (has_columns(model))
+      out += columns_text(row_of(found.label, found.n, i), model.task == Task::ranking ? 1 : 0);
     else
       out += class_cells[static_cast<std::size_t>(found.label[i])];
     if (arguments.scores) append_numbers(out, row_of(found.scores, found.n, i));
@@ -119,6 +124,9 @@ std::string as_json(const Predictions& found, const Model& model, const PredictA
     for (std::int32_t& rank : ranks) ++rank;
     object["items"] = model.classes;
     object["ranks"] = rows_of(ranks);
+  } else if (model.task == Task::multilabel) {
+    object["labels"] = model.classes;
+    object["marks"] = rows_of(found.label);
   } else {
     Json& labels = object["label"] = Json::array();
     for (const std::int32_t label : found.label) labels.push_back(model.classes[static_cast<std::size_t>(label)]);
@@ -172,6 +180,14 @@ int run(const PredictArguments& arguments) {
             arguments.out);
     return done;
   }
+  if (model.task == Task::graph) {
+    require_graph_options(arguments.options, arguments.model);
+    if (arguments.scores)
+      throw UsageError("--scores: the labels of a graph are scored together. Use --marginals with a crf");
+    deliver(predicted_graphs(model, arguments.data, {arguments.marginals, arguments.json, arguments.context}),
+            arguments.out);
+    return done;
+  }
   const Predictions found = predictions(model, arguments);
   deliver(arguments.json ? as_json(found, model, arguments) : as_csv(found, model, arguments), arguments.out);
   return done;
@@ -191,11 +207,11 @@ Action declare(CLI::App& app) {
   app.add_flag("--marginals", arguments->marginals,
                "add columns p_<class>: the class probabilities (crf only); of rankings p_<item>_<rank>; on text "
                "<label>:<probability> for every label");
-  app.add_flag(
-      "--json", arguments->json,
-      "one JSON object instead of the CSV: n, label (of rankings items and ranks, of matchings partner), and id, "
-      "classes, scores, marginals where asked for; "
-      "scores and marginals are lists of rows; on sequences lists of lists, and k_best with scores");
+  app.add_flag("--json", arguments->json,
+               "one JSON object instead of the CSV: n, label (of rankings items and ranks, of label sets labels and "
+               "marks, of matchings partner), and id, "
+               "classes, scores, marginals where asked for; "
+               "scores and marginals are lists of rows; on sequences lists of lists, and k_best with scores");
   add_text_option(
       app, "k-best", "N", "off",
       "sequences: a column for each of the N labellings of largest score, the best first, N up to 1000",
@@ -222,7 +238,8 @@ Command predict_command() {
       "\nSequences: CoNLL columns come out as they went in, with the label as one more column (separated as the line "
       "is); CRFsuite's attributes give a label a line; both keep blank lines, and on standard output are "
       "answered as they arrive, in memory that does not grow. Letters of words give a CSV with the header label.\n"
-      "\nMatchings: a CSV matching,point,partner, all counted from 1, one line a point of the first set.\n",
+      "\nMatchings: a CSV matching,point,partner, all counted from 1, one line a point of the first set. Graphs: a CSV "
+      "graph,node,label, graphs counted from 1, nodes by their names. Label sets: the marks y1,y2,..\n",
       declare};
 }
 

@@ -72,6 +72,7 @@ std::string as_json(const Found& found, const MatchingPrediction& wanted) {
 
 std::string predicted_matchings(const Model& model, const std::string& data, const MatchingPrediction& wanted) {
   const Dataset examples = read_model_matchings(model, data, false);
+  if (model.decode == Decoder::expected || wanted.marginals) require_probabilities(examples, data);
   Found found;
   found.pairs = examples.feature_rows;
   found.points = examples.labels;

@@ -144,7 +144,9 @@ Command reproduce_command() {
       "to a certified relative gap of 1e-3, each surrogate's usual decoder. best: the exact rbf kernel fitted in "
       "each training part, gamma (of three around the median of all inputs) and lambda (also below 2^-10) chosen by "
       "validation. All share their splits and cut grades from all targets; the "
-      "printed values of the paper stand beside them. Table 2 varies the iterations of SP-MP with and without warm "
+      "printed values of the paper stand beside them. Rankings have only M4N under paper, and a CRF that the paper "
+      "does not have; they are named lr_NAME, like their files. Table 2 varies the iterations of SP-MP with and "
+      "without warm "
       "starts, over 100 passes.\n"
       "Ctrl-C stops; the same command goes on where it was.\n",
       declare};

@@ -6,6 +6,7 @@
 
 #include "data/matching_text.h"
 #include "m4n/error.h"
+#include "space/permutation_gibbs.h"
 #include "transform/sequence_input.h"
 
 namespace m4n::cli {
@@ -18,7 +19,10 @@ std::vector<double> finite_scores(const Model& model, const RawTable& table, con
       throw Error(
           fmt::format("{}: line {}: the score of {} '{}' is {}, not a finite number: a value of this line is too "
                       "large for the model; correct it, or leave the line out",
-                      table.path, table.line[e / outputs], model.task == Task::ranking ? "item" : "class",
+                      table.path, table.line[e / outputs],
+                      model.task == Task::ranking      ? "item"
+                      : model.task == Task::multilabel ? "label"
+                                                       : "class",
                       model.output_names()[e % outputs], scores[e]));
   return scores;
 }
@@ -37,6 +41,16 @@ std::vector<double> finite_pair_scores(const Model& model, const Dataset& exampl
                         path, e + 1, pair / size + 1, pair % size + 1, scores[p]));
       }
   return scores;
+}
+
+void require_probabilities(const Dataset& examples, const std::string& path) {
+  for (std::size_t e = 0; e < examples.examples(); ++e)
+    if (const std::size_t size = examples.labels.end(e) - examples.labels.begin(e);
+        size > PermutationGibbs::largest_size)
+      throw Error(fmt::format(
+          "{}: matching {} has {} points; a crf sums over all permutations, which is possible for up to {}: "
+          "leave it out, or train with --decode argmax, or with another --surrogate",
+          path, e + 1, size, PermutationGibbs::largest_size));
 }
 
 Dataset read_model_matchings(const Model& model, const std::string& path, bool partners_required) {
@@ -58,15 +72,21 @@ void refuse_columns(const ReadOptions& read, const std::string& name, const char
   refuse(!read.weights.empty(), "--weights");
 }
 
+void require_own_format(const TrainOptions& options, const std::string& name, Format format, const char* what) {
+  refuse_columns(options.read, name, what);
+  if (options.read.format != Format::automatic && options.read.format != format)
+    throw UsageError(fmt::format("--format {}: {} is a model of {} and reads the format {} only. Leave it out",
+                                 to_string(options.read.format), name, what, to_string(format)));
+}
+
 }  // namespace
 
 void require_matching_options(const TrainOptions& options, const std::string& name) {
-  refuse_columns(options.read, name, "matchings");
-  if (options.read.format != Format::automatic && options.read.format != Format::matching)
-    throw UsageError(
-        fmt::format("--format {}: {} is a model of matchings and reads the format matching only. Leave it "
-                    "out",
-                    to_string(options.read.format), name));
+  require_own_format(options, name, Format::matching, "matchings");
+}
+
+void require_graph_options(const TrainOptions& options, const std::string& name) {
+  require_own_format(options, name, Format::graph, "graphs");
 }
 
 void require_sequence_options(const Model& model, const TrainOptions& options, const std::string& name) {

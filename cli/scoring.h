@@ -14,10 +14,15 @@ std::vector<double> finite_scores(const Model& model, const RawTable& table, con
 std::vector<double> finite_pair_scores(const Model& model, const Dataset& examples, const std::string& path,
                                        const Context& context);
 
+// Probabilities, which the decoder `expected` needs too, sum over all permutations. Throws Error with the matching that
+// has too many points for that.
+void require_probabilities(const Dataset& examples, const std::string& path);
+
 // A file of matchings for a model of them.
 Dataset read_model_matchings(const Model& model, const std::string& path, bool partners_required);
-// Options about columns mean nothing to it.
+// Options about columns mean nothing to it, nor to a model of graphs.
 void require_matching_options(const TrainOptions& options, const std::string& name);
+void require_graph_options(const TrainOptions& options, const std::string& name);
 
 // Options about columns mean nothing to a model of sequences, and its format is that of its training.
 void require_sequence_options(const Model& model, const TrainOptions& options, const std::string& name);

@@ -120,7 +120,7 @@ int run(const TrainArguments& arguments) {
 Action declare(CLI::App& app) {
   auto arguments = std::make_shared<TrainArguments>();
   add_argument(app, "DATA",
-               "CSV, LIBSVM, CoNLL, CRFsuite, OCR letters or matching file, plain or gzip; - is standard input",
+               "CSV, LIBSVM, CoNLL, CRFsuite, OCR letters, matching or graph file, plain or gzip; - is standard input",
                arguments->data);
   add_file_option(app, "model", "OUT.m4n", "where the model is saved; without it nothing is saved", arguments->model);
   add_train_options(app, arguments->options);

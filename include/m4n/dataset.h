@@ -2,7 +2,8 @@
 //
 // Features are rows, dense or compressed sparse (CSR). An EXAMPLE owns a run of feature rows and a run of integer
 // labels. For classes and grades each run has length one; a sentence owns one row and one label a token; a ranking
-// owns one row and M ranks; a matching owns M x M rows and M partners. `Groups` says which run belongs to whom.
+// owns one row and M ranks, a set of labels one row and M marks 0 or 1; a matching owns M x M rows and M partners; a
+// graph one row and one label a node. `Groups` says which run belongs to whom.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace m4n {
 
-enum class Task { multiclass, ordinal, sequence, ranking, matching };
+enum class Task { multiclass, ordinal, multilabel, sequence, ranking, matching, graph };
 
 // Row-major n x d. The view may be strided (a slice of a larger array).
 struct DenseView {
@@ -96,6 +97,14 @@ std::int32_t grade_of(double target, const OrdinalBins& bins);
 // A label that is not known: the file has none, or the model has never seen it.
 inline constexpr std::int32_t unknown_label = -1;
 
+// What joins the nodes of graphs (data/graph_structure.h).
+struct GraphStructure;
+
+// Two labels of a multi-label problem that depend on each other, by their numbers from 0.
+struct LabelEdge {
+  std::uint32_t first = 0, second = 0;
+};
+
 // How a file of sequences became rows of features (transform/sequence_input.h); models keep it.
 struct SequenceInput;
 
@@ -108,6 +117,7 @@ struct Dataset {
   std::vector<double> weight;                  // of each example; empty: all equal
   Groups feature_rows, labels;                 // which rows and labels an example owns
   std::shared_ptr<const SequenceInput> input;  // of sequences read from a file; null: the rows came as they are
+  std::shared_ptr<const GraphStructure> graph;  // of graphs
   std::size_t examples() const { return labels.count(); }
 };
 

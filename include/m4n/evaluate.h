@@ -27,7 +27,7 @@ struct Evaluation {
   std::vector<std::pair<std::string, double>> metrics;  // name, value: error, balanced_accuracy, macro_f1, ...
   std::vector<std::uint64_t> confusion;                 // k x k, [true * k + predicted]; unseen labels are not in it
   std::size_t unseen = 0;                               // rows (tokens) with labels the model has never seen
-  // Of sequences only.
+  // Of sequences and graphs; `labels` of label sets too.
   std::size_t tokens = 0;
   std::vector<std::pair<std::string, FoundCounts>> labels{};  // by label
   std::vector<std::pair<std::string, FoundCounts>> chunks{};  // by type, where the labels are tags of chunks
@@ -43,10 +43,11 @@ Evaluation evaluate(const Model& model, std::span<const std::int32_t> truth, std
 // counts. Every label of `sequences` must be known to the file.
 Evaluation evaluate(const Model& model, const LabelledSequences& sequences, std::span<const std::int32_t> predicted);
 
-// Permutations: `items` says which positions belong to which example; all are from 0, the partners of points for
-// matchings. The loss is the mean over examples; the metrics of rankings are hamming, kendall_tau, spearman_rho,
-// footrule, top1 and ndcg, those of matchings match_accuracy and hamming.
-Evaluation evaluate(const Model& model, const Groups& items, std::span<const std::int32_t> truth,
+// Outputs with several parts; `groups` says which parts belong to which example. The loss is the mean over examples.
+// Rankings and matchings (positions or partners from 0): hamming, kendall_tau, spearman_rho, footrule, top1 and ndcg;
+// match_accuracy and hamming. Label sets (marks 0 and 1): hamming, subset_accuracy, micro_f1, macro_f1, and a table of
+// labels. Graphs (truth may hold unknown_label): node_accuracy, graph_accuracy, and a table of labels.
+Evaluation evaluate(const Model& model, const Groups& groups, std::span<const std::int32_t> truth,
                     std::span<const std::int32_t> predicted, std::span<const double> weight = {});
 
 // How far a value would move with other examples of the same kind: between the percentiles 2.5 and 97.5 of its values
@@ -68,8 +69,8 @@ Bootstrap bootstrap(const Model& model, std::span<const std::int32_t> truth, std
                     std::span<const double> weight, std::uint64_t replicates, std::uint64_t seed,
                     const Context& context = {});
 
-// The same over resamples of permutations.
-Bootstrap bootstrap(const Model& model, const Groups& items, std::span<const std::int32_t> truth,
+// The same of outputs with several parts.
+Bootstrap bootstrap(const Model& model, const Groups& groups, std::span<const std::int32_t> truth,
                     std::span<const std::int32_t> predicted, std::span<const double> weight, std::uint64_t replicates,
                     std::uint64_t seed, const Context& context = {});
 

@@ -48,6 +48,16 @@ struct ChainWeights {
   std::vector<double> transitions, start, end;                     // k x k ([from * k + to]), k, k
 };
 
+// What joins labels that depend on each other, and what that is worth.
+struct GraphPart {
+  std::vector<LabelEdge> edges;  // of label sets, the same in all examples, each with a table of its own
+  // By edge type (by edge of label sets) the tables of the edge's features, then the constant one: k x k each, row the
+  // label of the edge's first node.
+  std::vector<double> weights;
+  std::vector<std::string> node_types, edge_types, feature_names;  // of graphs; empty: one type, features without names
+  std::size_t features = 0;                                        // of an edge
+};
+
 struct Model {
   Task task = Task::multiclass;
   SurrogateKind surrogate = SurrogateKind::m4n;
@@ -69,6 +79,7 @@ struct Model {
   bool bias = true;
   std::vector<double> weights;  // (width() + bias) x outputs(), feature-major, last the bias. None for sequences
   ChainWeights chain;           // of sequences
+  GraphPart graph;              // of graphs, and of label sets with edges
   std::shared_ptr<const SequenceInput> input;  // how files of sequences are read; null: the rows come as they are
   std::string solver;                          // that found the weights
   double lambda = 0, tol = 0;
@@ -81,22 +92,28 @@ struct Model {
 
   std::size_t k() const { return classes.size(); }
   // How many scores the weights give a row of features: one a class; of rankings one an item where the loss is of rank
-  // one, else one a cell (item, position); of matchings one for the pair.
+  // one, else one a cell (item, position); of matchings one for the pair; of label sets one a label, with edges one
+  // for off and one for on; of graphs one a label, for every type of node.
   std::size_t outputs() const;
-  // What these scores are of: classes, items, or item_position, positions from 1.
+  // What these scores are of: classes, items, item_position (from 1), label_0 and label_1, or type:label.
   std::vector<std::string> output_names() const;
   // How many features the weights apply to.
   std::size_t width() const { return map.kind == FeatureKind::linear ? d : map.points.rows; }
 
   // Of all but sequences: scores v(x), n x outputs(). Refuses features whose number does not fit.
   std::vector<double> scores(const FeaturesView& x, const Context& context = {}) const;
-  // The decoder applied to every row of scores. Rankings: the position of every item from 0, n x k.
+  // The decoder applied to every row of scores. Rankings: the position of every item from 0, n x k; label sets: marks 0
+  // and 1, n x k.
   std::vector<std::int32_t> decode_scores(std::span<const double> scores, const Context& context = {}) const;
   std::vector<std::int32_t> predict(const FeaturesView& x, const Context& context = {}) const;
   // `groups` says which rows of x belong together. Sequences: one label a row. Matchings, M x M rows each, pair (i, j)
   // in row i M + j: the partner of every point i, from 0.
   std::vector<std::int32_t> predict(const FeaturesView& x, const Groups& groups, const Context& context = {}) const;
-  // Class probabilities, n x k; of rankings those of every cell (item, position), n x k x k. Only where the surrogate
+  // Graphs: one label a node, of which every row of x is one.
+  std::vector<std::int32_t> predict(const FeaturesView& x, const Groups& graphs, const GraphStructure& structure,
+                                    const Context& context = {}) const;
+  // Class probabilities, n x k; of rankings those of every cell (item, position), n x k x k; of label sets that each is
+  // on. Only where the surrogate
   // defines them (crf), UsageError otherwise.
   std::vector<double> marginals(std::span<const double> scores, const Context& context = {}) const;
 

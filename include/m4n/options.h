@@ -16,7 +16,7 @@ enum class SolverKind { automatic, prox, atoms, gbcfw, lbfgs };
 enum class OracleKind { exact, spmp };
 enum class Decoder { automatic, argmax, adversary, expected, viterbi };
 enum class StepRule { automatic, paper, line_search };
-enum class Format { automatic, csv, libsvm, conll, crfsuite, ocr, matching };
+enum class Format { automatic, csv, libsvm, conll, crfsuite, ocr, matching, graph };
 // Which columns of a table are its output: one, all ranks r1, r2, .., or all marks y1, y2, ..
 enum class OutputColumns { one, ranks, marks };
 enum class FeatureKind { linear, rbf, laplacian, poly, rbf_centers, nystrom, fourier };
@@ -67,6 +67,7 @@ struct TrainOptions {
   std::uint64_t min_count = 1;  // tokens that must have an attribute for it to be kept
   int hash_bits = 0;            // > 0: attributes are hashed to 2^bits columns
   std::string pixel_products;   // HxW: add the products of neighbouring pixels
+  std::string edges;            // of label sets: empty or none, tree, or a file
   bool require_converged = false;
   std::uint64_t seed = 0;
   ReadOptions read;

@@ -49,7 +49,7 @@ std::vector<double> raw_targets(const RawTable& table);
 // unknown_label and are listed in `unseen`.
 Dataset label_for_model(RawTable table, const Model& model, std::vector<std::string>* unseen);
 
-// ranking if the output is r1, r2, ..; ordinal if the target is a raw number column (`target`) or bins are asked for;
+// ranking if the output is r1, r2, .., multilabel if it is y1, y2, ..; ordinal if the target is a raw number column (`target`) or bins are asked for;
 // multiclass otherwise.
 Task guess_task(const RawTable& table, int bins);
 

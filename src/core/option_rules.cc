@@ -18,7 +18,9 @@ constexpr Tasks bit(Task task) { return 1U << static_cast<unsigned>(task); }
 constexpr Tasks classes = bit(Task::multiclass) | bit(Task::ordinal);
 constexpr Tasks sequences = bit(Task::sequence);
 constexpr Tasks rankings = bit(Task::ranking), matchings = bit(Task::matching), permutations = rankings | matchings;
-constexpr Tasks tables = classes | rankings;
+constexpr Tasks label_sets = bit(Task::multilabel), graphs = bit(Task::graph);
+constexpr Tasks tables = classes | rankings | label_sets;
+constexpr Tasks several_parts = sequences | permutations | label_sets | graphs;
 
 void validate_ranges(const TrainOptions& o) {
   const auto check = [](bool fine, const char* option, double value, const char* allowed) {
@@ -144,7 +146,9 @@ std::string words_for(Tasks tasks) {
   const std::pair<Tasks, const char*> words[] = {{classes, "classes and grades"},
                                                  {sequences, "--task sequence"},
                                                  {rankings, "--task ranking"},
-                                                 {matchings, "--task matching"}};
+                                                 {matchings, "--task matching"},
+                                                 {label_sets, "--task multilabel"},
+                                                 {graphs, "--task graph"}};
   std::vector<std::string> out;
   for (const auto& [set, word] : words)
     if ((set & tasks) != 0) out.emplace_back(word);
@@ -162,16 +166,17 @@ struct Rule {
 constexpr Rule rules[] = {
     {"--smoothing", [](const auto& o, const auto&) { return o.smoothing > 0; }, classes},
     {"--decode viterbi", [](const auto& o, const auto&) { return o.decode == Decoder::viterbi; }, sequences},
-    {"--solver atoms", [](const auto& o, const auto&) { return o.solver == SolverKind::atoms; },
-     sequences | permutations},
+    {"--solver atoms", [](const auto& o, const auto&) { return o.solver == SolverKind::atoms; }, several_parts},
     {"--loss zero-one (for the parts of an output it is averaged, and called hamming)",
      [](const auto& o, const auto&) { return o.loss == "zero-one"; }, classes},
     {"--loss hamming (for classes it is called zero-one)",
-     [](const auto& o, const auto&) { return o.loss == "hamming"; }, sequences | permutations},
+     [](const auto& o, const auto&) { return o.loss == "hamming"; }, several_parts},
     {"--loss absolute (for rankings it is called footrule)",
-     [](const auto& o, const auto&) { return o.loss == "absolute"; }, classes | sequences},
+     [](const auto& o, const auto&) { return o.loss == "absolute"; },
+     classes | sequences | graphs},
     {"--loss squared (for rankings it is called spearman)",
-     [](const auto& o, const auto&) { return o.loss == "squared"; }, classes | sequences},
+     [](const auto& o, const auto&) { return o.loss == "squared"; },
+     classes | sequences | graphs},
     {"--loss footrule, spearman, dcg, kendall or precision@K",
      [](const auto& o, const auto&) {
        return o.loss == "footrule" || o.loss == "spearman" || o.loss == "dcg" || o.loss == "kendall" ||
@@ -189,6 +194,7 @@ constexpr Rule rules[] = {
     {"--template", [](const auto& o, const auto&) { return !o.text_template.empty(); }, sequences},
     {"--min-count", [](const auto& o, const auto& usual) { return o.min_count != usual.min_count; }, sequences},
     {"--hash", [](const auto& o, const auto& usual) { return o.hash_bits != usual.hash_bits; }, sequences},
+    {"--edges", [](const auto& o, const auto&) { return !o.edges.empty(); }, label_sets},
     {"--pixel-products", [](const auto& o, const auto&) { return !o.pixel_products.empty(); }, sequences},
 };
 
@@ -218,6 +224,20 @@ void validate_task(const TrainOptions& o) {
           "--surrogate qs regresses onto the costs of all labellings of a sequence, of which there are too many. Use "
           "m4n, m3n or crf");
     validate_structured_solver(o, "sequences", true);
+  }
+  if (o.task == Task::graph || o.task == Task::multilabel) {
+    const bool joined = o.task == Task::graph || (!o.edges.empty() && o.edges != "none");
+    if (joined && o.surrogate == SurrogateKind::qs)
+      throw UsageError(
+          "--surrogate qs regresses every label on its own, so that edges between them would change nothing. Use m4n, "
+          "m3n or crf");
+    if (o.oracle == OracleKind::spmp || o.solver == SolverKind::gbcfw)
+      throw UsageError(fmt::format("--oracle spmp and --solver gbcfw are not for --task {}, whose games are solved "
+                                   "exactly. Leave them out",
+                                   to_string(*o.task)));
+    if (joined) validate_structured_solver(o, "graphs", false);
+    if (!joined && o.solver == SolverKind::atoms)
+      throw UsageError("--solver atoms is for labels that depend on each other (--edges). Leave it out");
   }
   if (o.task == Task::ranking || o.task == Task::matching) {
     if (o.surrogate != SurrogateKind::qs) validate_structured_solver(o, "permutations", false);

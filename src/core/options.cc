@@ -94,15 +94,18 @@ OptionRow loss_row() {
   const std::string precision = "precision@";
   return {
       "loss", fmt::format("{}|{}K|FILE.csv", fmt::join(words, "|"), precision),
-      "zero-one; absolute for ordinal; hamming for sequences and permutations",
+      "zero-one; absolute for ordinal; hamming for all others",
       "what a mistake costs. Classes: a file holds the k x k matrix cost[true][predicted]; a sequence costs the mean "
-      "over its tokens, hamming being that of zero-one. Rankings: mean over items of being misplaced (hamming), of "
+      "over its tokens, hamming being that of zero-one, and a graph over its nodes. Label sets: mean over labels; a file "
+          "with rows label,miss,false_alarm. Rankings: mean over items of being misplaced (hamming), of "
       "the distance of ranks (footrule) or its square (spearman); what the first K miss (precision@K); lost "
       "discounted gain (dcg); a file with one row of item weights, or costs[true rank][predicted rank]",
       [words, precision](TrainOptions& o, const std::string& text) {
         const std::string digits = text.starts_with(precision) ? text.substr(precision.size()) : "";
         const bool named = !digits.empty() && digits.find_first_not_of("0123456789") == std::string::npos;
-        o.loss = named || text == "kendall" ? text : parse_word_or_file("loss", text, words);
+        std::vector<std::string> known = words;
+        known.push_back(precision + "K");
+        o.loss = named || text == "kendall" ? text : parse_word_or_file("loss", text, known);
       }};
 }
 
@@ -112,12 +115,13 @@ std::vector<OptionRow> make_table() {
   std::vector<OptionRow> table;
   const auto add = [&table](OptionRow row) { table.push_back(std::move(row)); };
 
-  add(choice<Task>("task", {Task::multiclass, Task::ordinal, Task::sequence, Task::ranking, Task::matching},
-                   "guessed from the data, and said",
-                   "what is predicted: classes without an order, ordered grades, a label for every token of a "
-                   "sequence, the order of "
-                   "the items r1, r2, .., or which points of two sets belong together",
-                   &T::task));
+  add(choice<Task>("task",
+      {Task::multiclass, Task::ordinal, Task::multilabel, Task::sequence, Task::ranking, Task::matching, Task::graph},
+      "guessed from the data, and said",
+                   "what is predicted: classes without an order, ordered grades, sets of the labels y1, y2, .., a label for every "
+      "token of a sequence, the order of the items r1, r2, .., which points of two sets belong together, or a label for "
+      "every node of a graph",
+      &T::task));
   add(choice<SurrogateKind>(
       "surrogate", {SurrogateKind::m4n, SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::qs}, "m4n",
       "what is minimised: max-min margin, max-margin, log-likelihood, or squared error of the costs", &T::surrogate));
@@ -133,12 +137,12 @@ std::vector<OptionRow> make_table() {
   add(choice<Decoder>(
       "decode", {Decoder::argmax, Decoder::adversary, Decoder::expected, Decoder::viterbi},
       "argmax (viterbi for sequences); adversary for m4n with an asymmetric cost; expected for crf and smoothed m4n",
-      "from scores to a prediction: the largest score (of a whole permutation; viterbi: of a whole sequence), the min "
+      "from scores to a prediction: the largest score (of a whole output; viterbi: of a whole sequence), the min "
       "player's most likely "
       "answer (m4n), or the least expected cost under the model's distribution (crf, qs, smoothed m4n)",
       &T::decode));
   add(loss_row());
-  add(real("lambda", "X", "1/n; for m4n and m3n on sequences and permutations their mean length / n",
+  add(real("lambda", "X", "1/n; for m4n and m3n on outputs with several parts their mean number / n",
            "weight of |w|^2 / 2 beside the MEAN loss, from 1e-30 to 1e30, as 0.01, 1e-4 or 2^-13; the value used is "
            "printed",
            lambda_range, &T::lambda));
@@ -152,7 +156,7 @@ std::vector<OptionRow> make_table() {
       "auto",
       "prox: proximal dual ascent (for sequences with crf: exponentiated gradient); atoms: m4n and m3n on sequences "
       "and "
-      "permutations, weights over whole outputs; gbcfw: the paper's block-coordinate Frank-Wolfe; lbfgs: crf only",
+      "permutations and graphs, weights over whole outputs; gbcfw: the paper's block-coordinate Frank-Wolfe; lbfgs: crf only",
       &T::solver));
   add(choice<OracleKind>("oracle", {OracleKind::exact, OracleKind::spmp}, "exact",
                          "how the max-min game of an example is solved: exactly, or by the paper's saddle-point mirror "
@@ -219,6 +223,10 @@ std::vector<OptionRow> make_table() {
        [](T& o, const std::string& text) {
          o.pixel_products = parse_nonempty("pixel-products", text, "HEIGHTxWIDTH such as 16x8");
        }});
+  add({"edges", "none|tree|FILE", "none",
+       "multilabel: labels that depend on each other: those of the tree in which they tell most about each other, or "
+       "the pairs in the lines of a file",
+       [](T& o, const std::string& text) { o.edges = parse_nonempty("edges", text, "none, tree or the name of a file"); }});
   add(yes_no("standardize", "yes for dense features, no for sequences",
              "scale every feature to mean 0 and variance 1 (sparse: no centring)", &T::standardize));
   add(yes_no("bias", "yes", "add a constant feature 1, regularised like the others", &T::bias));

@@ -55,6 +55,11 @@ class Assignment {
         if (named[a] >= 0 && named[a] == named[b])
           throw UsageError(fmt::format(
               "{}: one column is asked to be two of target, weights, id and folds; name different ones", file_));
+    for (const std::ptrdiff_t column : {weight, id, fold})
+      if (column >= 0 && columns_.role[static_cast<std::size_t>(column)] <= CsvColumns::first_output)
+        throw UsageError(
+            fmt::format("{}: {} is one of the output columns and cannot be weights, id or folds too; name another one",
+                        file_, shown(columns_.names[static_cast<std::size_t>(column)])));
     const auto assign = [this](std::ptrdiff_t column, CsvColumns::Role role) {
       if (column >= 0) columns_.role[static_cast<std::size_t>(column)] = role;
     };
@@ -125,10 +130,20 @@ class Assignment {
   }
 
   OutputColumns chosen_outputs(const Model* expected) const {
-    if (expected != nullptr) return expected->task == Task::ranking ? OutputColumns::ranks : OutputColumns::one;
+    if (expected != nullptr) {
+      const OutputColumns own = expected->task == Task::ranking      ? OutputColumns::ranks
+                                : expected->task == Task::multilabel ? OutputColumns::marks
+                                                                     : OutputColumns::one;
+      if (own != OutputColumns::one && !options_.target.empty())
+        throw UsageError(
+            fmt::format("--target {}: the outputs of this model are the columns {}1, {}2, ..; leave it out",
+                        options_.target, letter_of(own), letter_of(own)));
+      return own;
+    }
     if (options_.outputs) return *options_.outputs;
     if (!wanted_target_.empty() || find("label") >= 0 || find("target") >= 0) return OutputColumns::one;
-    return has_family('r') ? OutputColumns::ranks : OutputColumns::one;
+    if (has_family('r') == has_family('y')) return OutputColumns::one;
+    return has_family('r') ? OutputColumns::ranks : OutputColumns::marks;
   }
 
   // One of several output columns, and no feature of the model.
@@ -143,10 +158,11 @@ class Assignment {
     const auto count = std::count_if(columns_.names.begin(), columns_.names.end(),
                                      [this](const std::string& name) { return is_output(name); });
     if (!required) return;
-    if (count < 2)
-      throw Error(fmt::format(
-          "{}: line {}: {} output column{} {}1, {}2, ..; at least two are needed; the columns are {}", file_, line_,
-          count == 0 ? "no" : "only one", count == 0 ? "s" : "", letter, letter, shown_list(columns_.names, 10)));
+    const std::ptrdiff_t least = columns_.outputs == OutputColumns::ranks ? 2 : 1;
+    if (count < least)
+      throw Error(fmt::format("{}: line {}: {} output column{} {}1, {}2, ..; at least {} needed; the columns are {}",
+                              file_, line_, count == 0 ? "no" : "only one", count == 0 ? "s" : "", letter, letter,
+                              least == 1 ? "one is" : "two are", shown_list(columns_.names, 10)));
     if (expected != nullptr && static_cast<std::size_t>(count) != expected->k())
       throw Error(fmt::format("{}: line {}: {} output columns {}1, {}2, ..; the model has {}", file_, line_, count,
                               letter, letter, expected->k()));
@@ -169,11 +185,10 @@ class Assignment {
     for (const char family : {'y', 'r'})
       if (has_family(family))
         throw Error(
-            fmt::format("{}: line {}: several output columns ({}1, {}2, ..) and no column label or target: {}; "
-                        "--target picks one of the columns",
+            fmt::format("{}: line {}: several output columns ({}1, {}2, ..) and no column label or target: these "
+                        "are {}; --target picks one of the columns",
                         file_, line_, family, family,
-                        family == 'y' ? "multi-label data are not supported by this command"
-                                      : "these are rankings; use --task ranking"));
+                        family == 'y' ? "sets of labels; use --task multilabel" : "rankings; use --task ranking"));
     const auto numbers = std::count_if(columns_.names.begin(), columns_.names.end(),
                                        [](const std::string& name) { return finite_number(name).has_value(); });
     throw Error(fmt::format("{}: line {}: no column label or target; the columns are {}; {}", file_, line_,

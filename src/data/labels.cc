@@ -123,12 +123,16 @@ Dataset without_labels(RawTable& table) {
   return data;
 }
 
-// The ranks as positions from 0, M of them an example.
-Dataset with_positions(RawTable& table) {
-  if (table.output_names.empty()) throw Error(fmt::format("{}: no ranks; expected columns r1, r2, ..", table.path));
+// M labels an example: ranks as positions from 0, or marks as they are.
+Dataset with_outputs(RawTable& table, Task task) {
+  const bool ranking = task == Task::ranking;
+  if (table.output_names.empty())
+    throw Error(fmt::format("{}: no {}", table.path,
+                            ranking ? "ranks; expected columns r1, r2, .." : "labels; expected columns y1, y2, .."));
   Dataset data = without_labels(table);
   data.label = std::move(table.outputs);
-  for (std::int32_t& rank : data.label) --rank;
+  if (ranking)
+    for (std::int32_t& rank : data.label) --rank;
   data.class_names = std::move(table.output_names);
   data.labels = Groups(data.examples(), data.class_names.size());
   return data;
@@ -141,7 +145,7 @@ Dataset label_for_training(RawTable table, Task task, int bins, Binning binning)
     throw UsageError("--bins cuts a raw target into grades; it goes with --task ordinal");
   if (bins != 0 && (bins < 2 || bins > max_bins))
     throw UsageError(fmt::format("--bins {}; expected 2 to {}", bins, max_bins));
-  if (task == Task::ranking) return with_positions(table);
+  if (task == Task::ranking || task == Task::multilabel) return with_outputs(table, task);
   if (table.target.empty()) throw Error(fmt::format("{}: no labels; training needs a label column", table.path));
   Dataset data = without_labels(table);
   if (bins > 0) {
@@ -171,7 +175,7 @@ Dataset label_for_training(RawTable table, Task task, int bins, Binning binning)
 }
 
 Dataset label_for_model(RawTable table, const Model& model, std::vector<std::string>* unseen) {
-  if (model.task == Task::ranking) return with_positions(table);
+  if (model.task == Task::ranking || model.task == Task::multilabel) return with_outputs(table, model.task);
   Dataset data = without_labels(table);
   data.class_names = model.classes;
   data.bins = model.bins;
@@ -198,7 +202,7 @@ Dataset label_for_model(RawTable table, const Model& model, std::vector<std::str
 std::vector<double> raw_targets(const RawTable& table) { return numbers(table, "--bins cuts numbers into grades"); }
 
 Task guess_task(const RawTable& table, int bins) {
-  if (!table.output_names.empty()) return Task::ranking;
+  if (!table.output_names.empty()) return table.output_names[0][0] == 'r' ? Task::ranking : Task::multilabel;
   const auto is_number = [](const std::string& cell) { return finite_number(cell).has_value(); };
   const bool raw_numbers =
       table.target_name == "target" && std::all_of(table.target.begin(), table.target.end(), is_number);

@@ -55,8 +55,12 @@ RawTable read_table(LineReader& lines, const ReadOptions& options, bool target_r
   if (options.format != Format::automatic && options.format != Format::csv && options.format != Format::libsvm)
     throw UsageError(fmt::format("--format {} holds {}, not a table of examples; leave it out, or use --task {}",
                                  to_string(options.format),
-                                 options.format == Format::matching ? "matchings" : "sequences",
-                                 options.format == Format::matching ? "matching" : "sequence"));
+                                 options.format == Format::matching ? "matchings"
+                                 : options.format == Format::graph  ? "graphs"
+                                                                    : "sequences",
+                                 options.format == Format::matching ? "matching"
+                                 : options.format == Format::graph  ? "graph"
+                                                                    : "sequence"));
   const Format format = options.format == Format::automatic ? format_of(lines.peek()) : options.format;
   RawTable table = format == Format::libsvm ? read_libsvm(lines, options, target_required, expected)
                                             : read_csv(lines, options, target_required, expected);

@@ -1,4 +1,5 @@
 // Some examples of a dataset, with everything they own.
+#include "data/graph_structure.h"
 #include "m4n/dataset.h"
 
 namespace m4n {
@@ -43,6 +44,23 @@ SparseMatrix take(const SparseMatrix& x, const std::vector<std::size_t>& index) 
   return out;
 }
 
+GraphStructure subset(const GraphStructure& graph, const Groups& rows, std::span<const std::size_t> examples) {
+  GraphStructure out = graph;
+  out.edges = regrouped(graph.edges, examples);
+  out.edge.clear();
+  out.edge_type.clear();
+  out.node_type.clear();
+  const std::vector<std::size_t> edges = runs(graph.edges, examples);
+  out.edge_features = take(graph.edge_features, edges);
+  for (const std::size_t e : edges) {
+    out.edge.push_back(graph.edge[e]);
+    if (!graph.edge_type.empty()) out.edge_type.push_back(graph.edge_type[e]);
+  }
+  if (!graph.node_type.empty())
+    for (const std::size_t r : runs(rows, examples)) out.node_type.push_back(graph.node_type[r]);
+  return out;
+}
+
 }  // namespace
 
 Features take_rows(const Features& x, const std::vector<std::size_t>& index) {
@@ -61,6 +79,7 @@ Dataset subset(const Dataset& data, std::span<const std::size_t> examples) {
   out.feature_rows = regrouped(data.feature_rows, examples);
   out.labels = regrouped(data.labels, examples);
   out.input = data.input;
+  if (data.graph) out.graph = std::make_shared<const GraphStructure>(subset(*data.graph, data.feature_rows, examples));
   return out;
 }
 

@@ -143,8 +143,9 @@ class CrossValidation {
   }
 
   void note_absent_classes() {
-    if (options_.train.task == Task::ranking || options_.train.task == Task::matching) return;  // labels are places
-    std::map<std::size_t, std::vector<std::size_t>> absent;                                     // class to splits
+    const auto task = options_.train.task;
+    if (task == Task::ranking || task == Task::matching || task == Task::multilabel) return;  // no label is a class
+    std::map<std::size_t, std::vector<std::size_t>> absent;                                   // class to splits
     for (std::size_t s = 0; s < splits_.size(); ++s) {
       std::vector<bool> present(data_.class_names.size());
       const OrdinalBins bins = bins_of(splits_[s]);

@@ -12,12 +12,14 @@
 #include <nlohmann/json.hpp>
 
 #include "core/option_values.h"
+#include "data/graph_structure.h"
 #include "data/text.h"
 #include "eval/split_learner.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
 #include "model/atomic_file.h"
 #include "model/checksum.h"
+#include "solver/graph_training_set.h"
 
 namespace m4n {
 namespace {
@@ -68,6 +70,13 @@ std::string checksum(const Dataset& data, std::span<const double> raw_target, co
     for (std::size_t i = 0; i < data.examples(); ++i) ends.push_back(data.labels.end(i));
     sum = mixed<std::size_t>(ends, sum);
   }
+  if (data.graph) {
+    std::vector<std::uint32_t> ends = data.graph->node_type;
+    for (const GraphEdge& edge : data.graph->edge) ends.insert(ends.end(), {edge.u, edge.v});
+    ends.insert(ends.end(), data.graph->edge_type.begin(), data.graph->edge_type.end());
+    sum = mixed<std::uint32_t>(ends, sum);
+    sum = mixed<double>(data.graph->edge_features.values, sum);
+  }
   for (const std::string& name : data.class_names) sum = mixed<char>({name.c_str(), name.size() + 1}, sum);
   sum = mixed<double>(data.weight, sum);
   sum = mixed<double>(raw_target, sum);
@@ -76,6 +85,14 @@ std::string checksum(const Dataset& data, std::span<const double> raw_target, co
 }
 
 std::string gamma_text(const std::optional<double>& gamma) { return gamma ? fmt::format("{}", *gamma) : "median"; }
+
+// "tree", or what a file says.
+std::string edges_text(const TrainOptions& o, const Dataset& data) {
+  if (!has_edges(o) || o.edges == "tree") return o.edges;
+  std::string out;
+  for (const LabelEdge& edge : chosen_edges(o, data)) out += fmt::format("{}-{} ", edge.first, edge.second);
+  return out;
+}
 
 Json settings(const Dataset& data, std::span<const double> raw_target, const CvOptions& options) {
   const TrainOptions& o = options.train;
@@ -102,6 +119,7 @@ Json settings(const Dataset& data, std::span<const double> raw_target, const CvO
           {"standardize", optional(o.standardize)},
           {"bias", o.bias},
           {"min_count", o.min_count},
+          {"edges", edges_text(o, data)},
           {"candidates", candidates},
           {"lambdas", options.lambdas},
           {"warm_path", options.warm_path},

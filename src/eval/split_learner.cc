@@ -6,10 +6,14 @@
 #include "eval/held_out.h"
 #include "loss/cost_matrix.h"
 #include "solver/chain_training_set.h"
+#include "solver/graph_training_set.h"
+#include "solver/multilabel_training_set.h"
 #include "solver/permutation_training_set.h"
 #include "solver/training_set.h"
 #include "surrogate/chain_predictor.h"
 #include "surrogate/decoder.h"
+#include "surrogate/graph_predictor.h"
+#include "surrogate/label_thresholds.h"
 #include "surrogate/permutation_decoder.h"
 
 namespace m4n {
@@ -74,9 +78,11 @@ class SequenceLearner : public SplitLearner {
   Dataset validation_, test_;
 };
 
-class PermutationLearner : public SplitLearner {
+// Outputs with several parts whose examples are rows of features: permutations, label sets, graphs.
+template <class Set>
+class PartsLearner : public SplitLearner {
  public:
-  PermutationLearner(SplitData data, const TrainOptions& options, const Context& context)
+  PartsLearner(SplitData data, const TrainOptions& options, const Context& context)
       : set_(std::move(data.train), options, context),
         validation_(std::move(data.validation)),
         test_(std::move(data.test)) {
@@ -88,20 +94,22 @@ class PermutationLearner : public SplitLearner {
   std::vector<LearntPoint> learn(const TrainOptions& options, const std::vector<Decoder>& decoders,
                                  std::span<const double> lambdas, const Context& context) const override {
     std::vector<LearntPoint> out;
-    set_.solve(options, lambdas, context, [&](const PermutationSolution& solution) {
+    set_.solve(options, Decoder::automatic, lambdas, context, [&](const typename Set::Solution& solution) {
       if (context.cancelled && context.cancelled()) return;
+      const auto loss = [&](const Features& rows, const Dataset& examples, Decoder decode) {
+        return set_.mean_loss(rows, examples, solution, options.surrogate, decode, context);
+      };
       out.push_back({solution.result, {}, {}});
       for (const Decoder decode : decoders) {
-        out.back().validation.push_back(
-            set_.mean_loss(validation_rows_, validation_, solution.weights, decode, context));
-        out.back().test.push_back(set_.mean_loss(test_rows_, test_, solution.weights, decode, context));
+        out.back().validation.push_back(loss(validation_rows_, validation_, decode));
+        out.back().test.push_back(loss(test_rows_, test_, decode));
       }
     });
     return out;
   }
 
  private:
-  PermutationTrainingSet set_;
+  Set set_;
   Dataset validation_, test_;
   Features validation_rows_, test_rows_;
 };
@@ -119,11 +127,20 @@ PositionLoss position_loss(const TrainOptions& options, const std::vector<std::s
 
 std::unique_ptr<SplitLearner> make_split_learner(SplitData data, const TrainOptions& options, const Context& context) {
   if (options.task == Task::sequence) return std::make_unique<SequenceLearner>(std::move(data), options);
-  if (is_permutation(options)) return std::make_unique<PermutationLearner>(std::move(data), options, context);
+  if (is_permutation(options))
+    return std::make_unique<PartsLearner<PermutationTrainingSet>>(std::move(data), options, context);
+  if (options.task == Task::graph || (options.task == Task::multilabel && has_edges(options)))
+    return std::make_unique<PartsLearner<GraphTrainingSet>>(std::move(data), options, context);
+  if (options.task == Task::multilabel)
+    return std::make_unique<PartsLearner<MultilabelTrainingSet>>(std::move(data), options, context);
   return std::make_unique<ClassLearner>(std::move(data), options, context);
 }
 
 LossSummary chosen_loss(const TrainOptions& options, const std::vector<std::string>& classes) {
+  if (options.task == Task::multilabel) {
+    const LabelCosts costs = chosen_label_costs(options, classes);
+    return {costs.hamming() ? "hamming" : "costs", kept_costs(costs), costs.symmetric()};
+  }
   if (!is_permutation(options)) {
     const CostMatrix cost = chosen_cost(options, classes);
     return {cost.name(), cost.values(), cost.symmetric()};
@@ -136,6 +153,13 @@ LossSummary chosen_loss(const TrainOptions& options, const std::vector<std::stri
 Decoder chosen_decoder(const TrainOptions& options, const std::vector<std::string>& classes) {
   if (is_permutation(options))
     return permutation_decoder(options.decode, options.surrogate, position_loss(options, classes));
+  if (options.task == Task::multilabel && !has_edges(options)) {
+    const LabelCosts costs = chosen_label_costs(options, classes);
+    label_thresholds(options.surrogate, options.decode, costs);  // refuses what does not go together
+    return options.decode == Decoder::automatic ? default_label_decoder(options.surrogate, costs) : options.decode;
+  }
+  if (options.task == Task::multilabel || options.task == Task::graph)
+    return graph_decoder(options.decode, options.surrogate, chosen_loss(options, classes).symmetric);
   const CostMatrix cost = chosen_cost(options, classes);
   if (options.task == Task::sequence) return chain_decoder(options.decode, options.surrogate, cost);
   return options.decode == Decoder::automatic ? default_decoder(options.surrogate, options.smoothing, cost)

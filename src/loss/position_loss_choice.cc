@@ -12,6 +12,7 @@ namespace m4n {
 namespace {
 
 constexpr std::size_t largest_file = std::size_t{1} << 28;
+constexpr double smallest_range = 1e-30;
 
 // K of precision@K; 0 if it is no such number.
 std::size_t cutoff(const std::string& name) {
@@ -125,7 +126,14 @@ PositionLossChoice PositionLossChoice::remembered(const std::string& name, const
   PositionLossChoice out;
   out.name_ = name;
   out.values_ = values;
-  if (items > 0) out.make(items);  // refuses what has no meaning
+  if (items > 0) {
+    const double range = out.make(items).range();  // refuses what has no meaning
+    if (numbers && !(range >= smallest_range))
+      throw Error(
+          fmt::format("all permutations cost the same by these numbers (within {}), so that there is nothing to learn; "
+                      "expected wrong ones to cost at least {} more",
+                      range, smallest_range));
+  }
   return out;
 }
 

@@ -22,6 +22,7 @@
 #include <string_view>
 
 #include "loss/cost_matrix.h"
+#include "loss/label_costs.h"
 #include "loss/position_loss_choice.h"
 #include "m4n/error.h"
 #include "transform/sequence_input.h"
@@ -37,8 +38,11 @@ class Checker {
     check_names();
     if (is_permutation())
       check_position_loss();
+    else if (model_.task == Task::multilabel)
+      check_label_costs();
     else
       check_cost();
+    if (model_.task == Task::multilabel || model_.task == Task::graph) check_edges();
     check_training();
     if (model_.task == Task::sequence) {
       check_chain();
@@ -81,7 +85,7 @@ class Checker {
     if (model_.task == Task::matching)
       require(k == 0 && model_.points > 0, "it is about matchings, but has names of items, or no points");
     else
-      require(k >= 2 && k <= std::numeric_limits<std::int32_t>::max(),
+      require(k >= (model_.task == Task::multilabel ? 1U : 2U) && k <= std::numeric_limits<std::int32_t>::max(),
               fmt::format("it has {} classes; expected at least 2", k));
     require(model_.d <= std::numeric_limits<std::uint32_t>::max(), fmt::format("it has {} features", model_.d));
     require(model_.task == Task::sequence || model_.width() > 0 || model_.bias, "it has neither features nor a bias");
@@ -100,7 +104,8 @@ class Checker {
   void check_cost() const {
     const std::size_t k = model_.k();
     const std::string& loss = model_.loss_name;
-    const std::string equal = model_.task == Task::sequence ? "hamming" : "zero-one";  // where all mistakes are alike
+    const bool parts = model_.task == Task::sequence || model_.task == Task::graph;
+    const std::string equal = parts ? "hamming" : "zero-one";  // where all mistakes are alike
     require(loss == equal || loss == "absolute" || loss == "squared" || loss == "matrix",
             fmt::format("the loss is '{}'; expected {}, absolute, squared or matrix", loss, equal));
     require_length("cost", model_.cost.size(), product_or_largest(k, k));
@@ -114,6 +119,52 @@ class Checker {
               fmt::format("the loss is called {} but its costs are others", loss));
     CostMatrix::from_values(model_.cost, k, loss, model_.classes,
                             name_ + ": its costs");  // refuses sizes it cannot use
+  }
+
+  void check_label_costs() const {
+    require(model_.loss_name == (model_.cost.empty() ? "hamming" : "costs"),
+            fmt::format("the loss is '{}'; expected hamming without costs, or costs", model_.loss_name));
+    require_finite("cost", model_.cost);
+    try {
+      remembered_costs(model_.cost, model_.classes);
+    } catch (const Error& error) {
+      require(false, error.what());
+    }
+  }
+
+  // Labels that depend on each other.
+  void check_edges() const {
+    const GraphPart& part = model_.graph;
+    const bool graph = model_.task == Task::graph;
+    const std::size_t k = model_.k();
+    require(model_.smoothing == 0, "its surrogate is smoothed, which label sets and graphs have not");
+    require_finite("edge_weights", part.weights);
+    if (graph) {
+      require(part.edges.empty(), "it has edges of its own, but graphs bring theirs");
+      require_distinct("node type", part.node_types);
+      require_distinct("edge type", part.edge_types);
+      require_distinct("edge feature", part.feature_names);
+      require(model_.map.kind == FeatureKind::linear, "graphs have no feature map");
+      require(model_.surrogate != SurrogateKind::qs, "its surrogate is not one of graphs");
+      require_length("edge_weights", part.weights.size(),
+                     product_or_largest(product_or_largest(std::max<std::size_t>(part.edge_types.size(), 1),
+                                                           part.features + 1),
+                                        product_or_largest(k, k)));
+    } else {
+      require(part.node_types.empty() && part.edge_types.empty() && part.feature_names.empty() && part.features == 0,
+              "it has types or features of edges, which label sets have not");
+      require_length("edge_weights", part.weights.size(), 4 * part.edges.size());
+      std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
+      for (const LabelEdge& edge : part.edges)
+        require(edge.first < k && edge.second < k && edge.first != edge.second &&
+                    seen.insert(std::minmax(edge.first, edge.second)).second,
+                "an edge joins labels that are not there, a label with itself, or occurs twice");
+    }
+    const bool crf = model_.surrogate == SurrogateKind::crf, m4n = model_.surrogate == SurrogateKind::m4n;
+    require(model_.decode == Decoder::argmax || (crf && model_.decode == Decoder::expected) ||
+                (m4n && model_.decode == Decoder::adversary),
+            fmt::format("the decoder {} does not go with the surrogate {}", to_string(model_.decode),
+                        to_string(model_.surrogate)));
   }
 
   void check_position_loss() const {

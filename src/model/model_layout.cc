@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "model/model_check.h"
@@ -15,6 +17,7 @@ constexpr const char* linear_kind = "linear";
 constexpr const char* mapped_kind = "mapped";  // linear in features that are computed from the input
 constexpr const char* chain_kind = "chain";
 constexpr const char* permutation_kind = "permutation";
+constexpr const char* labels_kind = "labels";  // sets of labels, and labels of graphs
 constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
 constexpr auto or_none = ModelFileReader::Length::exact_or_none;
 
@@ -50,7 +53,8 @@ void read_common(ModelFileReader& file, Model& model) {
   model.decode = file.choice<Decoder>("decode");
   model.loss_name = file.text("loss");
   const bool matching = model.task == Task::matching;  // its points have no names
-  const std::uint64_t k = file.natural("k", matching ? 0 : 2, matching ? 0 : std::numeric_limits<std::int32_t>::max());
+  const std::uint64_t least = matching ? 0 : model.task == Task::multilabel ? 1 : 2;
+  const std::uint64_t k = file.natural("k", least, matching ? 0 : std::numeric_limits<std::int32_t>::max());
   const std::uint64_t d = file.natural("d", 0, std::numeric_limits<std::uint32_t>::max());
   model.d = static_cast<std::size_t>(d);
   model.sparse = file.flag("sparse");
@@ -117,6 +121,27 @@ std::string permutation_bytes(const Model& model) {
   return file.to_bytes();
 }
 
+std::string labels_bytes(const Model& model) {
+  std::vector<double> ends;
+  for (const LabelEdge& edge : model.graph.edges) ends.insert(ends.end(), {double(edge.first), double(edge.second)});
+  ModelFileWriter file(labels_kind);
+  write_common(file, model);
+  file.field("mapped", model.map.kind != FeatureKind::linear);
+  file.field("labels", model.tokens);
+  file.field("edges", model.graph.edges.size());
+  file.field("node_types", model.graph.node_types.size());
+  file.field("edge_types", model.graph.edge_types.size());
+  file.field("edge_features", model.graph.features);
+  file.array("edge_ends", ends);
+  file.array("node_type_names", model.graph.node_types);
+  file.array("edge_type_names", model.graph.edge_types);
+  file.array("edge_feature_names", model.graph.feature_names);
+  file.array("edge_weights", model.graph.weights);
+  const std::vector<std::string> columns = columns_of(model);
+  write_rows(file, model, columns);
+  return file.to_bytes();
+}
+
 void read_rows(ModelFileReader& file, bool linear, Model& model) {
   const std::uint64_t d = model.d;
   model.bias = file.flag("bias");
@@ -155,6 +180,34 @@ void read_permutation(ModelFileReader& file, Model& model) {
   model.points = static_cast<std::size_t>(file.natural("most_points", 0, std::numeric_limits<std::int32_t>::max()));
   const bool weighted = model.loss_name == "weighted", matrix = model.loss_name == "matrix";
   model.cost = file.doubles("cost", matrix ? product_or_largest(k, k) : weighted ? k : 0);
+  read_rows(file, !mapped, model);
+}
+
+// Numbers of labels are kept as reals, as all numbers of arrays are.
+std::uint32_t edge_end(ModelFileReader& file, double value, std::uint64_t k) {
+  if (!(value >= 0 && value < static_cast<double>(k)) || value != std::floor(value))
+    file.fail(fmt::format("an edge joins the label {}, but there are {}", value, k));
+  return static_cast<std::uint32_t>(value);
+}
+
+void read_labels(ModelFileReader& file, Model& model) {
+  constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+  const std::uint64_t k = model.k();
+  const bool graph = model.task == Task::graph, mapped = file.flag("mapped");
+  GraphPart& part = model.graph;
+  model.tokens = static_cast<std::size_t>(file.natural("labels", 0, std::numeric_limits<std::size_t>::max()));
+  const std::uint64_t edges = file.natural("edges", 0, most), nodes = file.natural("node_types", 0, most),
+                      types = file.natural("edge_types", 0, most);
+  part.features = static_cast<std::size_t>(file.natural("edge_features", 0, most));
+  const std::vector<double> ends = file.doubles("edge_ends", 2 * edges);
+  for (std::size_t e = 0; e + 1 < ends.size(); e += 2)
+    part.edges.push_back({edge_end(file, ends[e], k), edge_end(file, ends[e + 1], k)});
+  part.node_types = file.strings("node_type_names", nodes);
+  part.edge_types = file.strings("edge_type_names", types);
+  part.feature_names = file.strings("edge_feature_names", part.features, or_none);
+  const std::uint64_t tables = graph ? product_or_largest(std::max<std::uint64_t>(types, 1), part.features + 1) : edges;
+  part.weights = file.doubles("edge_weights", product_or_largest(tables, graph ? product_or_largest(k, k) : 4));
+  model.cost = graph ? file.doubles("cost", product_or_largest(k, k)) : file.doubles("cost", 2 * k, or_none);
   read_rows(file, !mapped, model);
 }
 
@@ -216,27 +269,41 @@ void read_chain(ModelFileReader& file, const std::string& name, Model& model) {
 }  // namespace
 
 std::string model_bytes(const Model& model) {
-  if (model.task == Task::sequence) return chain_bytes(model);
-  const bool permutation = model.task == Task::ranking || model.task == Task::matching;
-  return permutation ? permutation_bytes(model) : classes_bytes(model);
+  switch (model.task) {
+    case Task::sequence:
+      return chain_bytes(model);
+    case Task::ranking:
+    case Task::matching:
+      return permutation_bytes(model);
+    case Task::multilabel:
+    case Task::graph:
+      return labels_bytes(model);
+    default:
+      return classes_bytes(model);
+  }
 }
 
 Model read_model(ModelFileReader& file) {
   const std::string& kind = file.kind();
-  if (kind != linear_kind && kind != mapped_kind && kind != chain_kind && kind != permutation_kind)
+  const std::vector<std::string> kinds{linear_kind, mapped_kind, chain_kind, permutation_kind, labels_kind};
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
     file.fail(fmt::format(
-        "it holds a model of the kind '{}', but this m4n knows the kinds '{}', '{}', '{}' and '{}' only: it "
-        "was written by a newer m4n; update m4n, or train again",
-        kind, linear_kind, mapped_kind, chain_kind, permutation_kind));
+        "it holds a model of the kind '{}', but this m4n knows the kinds '{}' only: it was written by a newer "
+        "m4n; update m4n, or train again",
+        kind, fmt::join(kinds, "', '")));
   Model model;
   read_common(file, model);
   const bool permutation = model.task == Task::ranking || model.task == Task::matching;
-  if ((kind == chain_kind) != (model.task == Task::sequence) || (kind == permutation_kind) != permutation)
+  const bool labels = model.task == Task::multilabel || model.task == Task::graph;
+  if ((kind == chain_kind) != (model.task == Task::sequence) || (kind == permutation_kind) != permutation ||
+      (kind == labels_kind) != labels)
     file.fail(fmt::format("a model of the kind '{}' cannot have the task {}", kind, to_string(model.task)));
   if (kind == chain_kind)
     read_chain(file, file.name(), model);
   else if (permutation)
     read_permutation(file, model);
+  else if (labels)
+    read_labels(file, model);
   else
     read_classes(file, kind == linear_kind, model);
   file.finish();

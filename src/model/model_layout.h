@@ -4,6 +4,7 @@
 //            and d
 //   mapped   the same, and the feature map its weights apply to
 //   chain    sequences: weights of features, bias, transitions, start and end; how their files are read
+//   labels   sets of labels and graphs: as linear or mapped, with what joins the labels
 //   permutation   rankings and matchings: as linear or mapped, with the numbers of their loss in place of a cost matrix
 //
 // Nothing about times, paths or threads: same model, same bytes.

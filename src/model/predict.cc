@@ -1,6 +1,7 @@
 // Scores and predictions of a trained model, in parallel over rows.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "scorer/linear.h"
 #include "surrogate/chain_predictor.h"
 #include "surrogate/decoder.h"
+#include "surrogate/label_set_predictor.h"
 #include "surrogate/permutation_predictor.h"
 #include "transform/feature_map.h"
 #include "transform/standardize.h"
@@ -72,17 +74,32 @@ class RowScorer {
 }  // namespace
 
 std::size_t Model::outputs() const {
-  if (task == Task::matching) return 1;
-  if (task != Task::ranking) return k();
-  return PositionLossChoice::scores_items(loss_name) ? k() : k() * k();
+  switch (task) {
+    case Task::matching:
+      return 1;
+    case Task::ranking:
+      return PositionLossChoice::scores_items(loss_name) ? k() : k() * k();
+    case Task::multilabel:
+      return graph.edges.empty() ? k() : 2 * k();
+    case Task::graph:
+      return std::max<std::size_t>(graph.node_types.size(), 1) * k();
+    default:
+      return k();
+  }
 }
 
 std::vector<std::string> Model::output_names() const {
   if (task == Task::matching) return {"pair"};
   if (outputs() == k()) return classes;
   std::vector<std::string> out;
-  for (const std::string& item : classes)
-    for (std::size_t position = 1; position <= k(); ++position) out.push_back(fmt::format("{}_{}", item, position));
+  if (task == Task::graph) {
+    for (const std::string& type : graph.node_types)
+      for (const std::string& label : classes) out.push_back(fmt::format("{}:{}", type, label));
+    return out;
+  }
+  const std::size_t first = task == Task::ranking ? 1 : 0, count = task == Task::ranking ? k() : 2;
+  for (const std::string& name : classes)
+    for (std::size_t value = first; value < first + count; ++value) out.push_back(fmt::format("{}_{}", name, value));
   return out;
 }
 
@@ -114,8 +131,9 @@ std::vector<double> Model::scores(const FeaturesView& x, const Context& context)
 
 std::vector<std::int32_t> Model::decode_scores(std::span<const double> scores, const Context& context) const {
   if (task == Task::ranking) return PermutationPredictor(*this).rankings(scores, context);
-  if (task == Task::matching)
-    throw Error("the pairs of a matching are decoded together; use predict() with its groups");
+  if (task == Task::multilabel) return decode_label_sets(*this, scores, context);
+  if (task == Task::matching || task == Task::graph)
+    throw Error("the parts of a matching or a graph are decoded together; use predict() with its groups");
   const std::size_t examples = scores.size() / k();
   const CostMatrix matrix = CostMatrix::from_values(cost, k(), loss_name, classes, "the model's cost matrix");
   std::vector<std::int32_t> out(examples);
@@ -135,22 +153,29 @@ std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Context& c
 }
 
 std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Groups& groups, const Context& context) const {
-  if (task == Task::matching) return PermutationPredictor(*this).matchings(scores(x, context), groups, context);
-  if (task != Task::sequence)
+  if (task != Task::sequence && task != Task::matching)
     throw Error(fmt::format("a model of the task {} predicts single rows, not groups of them", to_string(task)));
+  const char* const what = task == Task::matching ? "matching" : "sequence";
   const auto [rows, columns] = std::visit([](const auto& data) { return std::pair{data.rows, data.cols}; }, x);
   if (columns != d) throw Error(fmt::format("the data have {} features, the model was trained on {}", columns, d));
   std::size_t next = 0;
   for (std::size_t i = 0; i < groups.count(); ++i) {
     if (groups.begin(i) != next || groups.end(i) <= next || groups.end(i) > rows)
       throw Error(
-          fmt::format("sequence {} (counted from 1) has the rows {} to {} of {}; expected a run of at least one, "
-                      "behind that of the sequence before",
-                      i + 1, groups.begin(i), groups.end(i), rows));
+          fmt::format("{} {} (counted from 1) has the rows {} to {} of {}; expected a run of at least one, "
+                      "behind that of the {} before",
+                      what, i + 1, groups.begin(i), groups.end(i), rows, what));
     next = groups.end(i);
   }
-  if (next != rows) throw Error(fmt::format("the sequences have {} rows, the data {}", next, rows));
+  if (next != rows) throw Error(fmt::format("the {}s have {} rows, the data {}", what, next, rows));
+  if (task == Task::matching) return PermutationPredictor(*this).matchings(scores(x, context), groups, context);
   return predict_sequences(ChainPredictor(*this), x, groups, context);
+}
+
+std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Groups& graphs, const GraphStructure& structure,
+                                         const Context& context) const {
+  if (task != Task::graph) throw Error(fmt::format("a model of the task {} predicts no graphs", to_string(task)));
+  return graph_predictor(*this).labellings(scores(x, context), {&graphs, &graphs, &structure}, context);
 }
 
 std::vector<double> Model::marginals(std::span<const double> scores, const Context& context) const {
@@ -158,6 +183,7 @@ std::vector<double> Model::marginals(std::span<const double> scores, const Conte
     throw UsageError(fmt::format("a model of the surrogate '{}' defines no probabilities; train with --surrogate crf",
                                  to_string(surrogate)));
   if (task == Task::ranking) return PermutationPredictor(*this).ranking_marginals(scores, context);
+  if (task == Task::multilabel) return label_set_marginals(*this, scores, context);
   std::vector<double> out(scores.size());
   AlignedVector<double> v(kernels::padded(k()), kernels::padding_score), mu(v.size());
   for (std::size_t i = 0; i < scores.size(); i += k()) {

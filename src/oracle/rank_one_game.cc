@@ -19,7 +19,7 @@ Bounds RankOneGame::solve(std::span<const double> v, const PositionLoss& loss, s
     if (!(std::abs(v[i]) <= Assignment::largest_score))
       throw Error(
           fmt::format("the score of item {} is {}; expected a number between -{} and {}; look for features or "
-                      "weights that are not finite",
+                      "weights that are not finite or far too large (--standardize yes scales features)",
                       i, v[i], Assignment::largest_score, Assignment::largest_score));
   order_.resize(size);
   std::iota(order_.begin(), order_.end(), 0U);

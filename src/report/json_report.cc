@@ -59,6 +59,17 @@ Json input_json(const SequenceInput& input) {
   return out;
 }
 
+// What joins labels: pairs of them, or the types and features of edges.
+Json graph_json(const Model& model) {
+  Json edges = Json::array();
+  for (const LabelEdge& edge : model.graph.edges)
+    edges.push_back({model.classes[edge.first], model.classes[edge.second]});
+  if (model.task == Task::multilabel) return {{"edges", std::move(edges)}};
+  return {{"node_types", model.graph.node_types},
+          {"edge_types", model.graph.edge_types},
+          {"edge_features", model.graph.features}};
+}
+
 Json found_json(const std::vector<std::pair<std::string, FoundCounts>>& counts) {
   Json out = Json::object();
   for (const auto& [name, found] : counts)
@@ -91,6 +102,7 @@ std::string train_json(const TrainReport& report, const std::string& model_path)
   object["oracle_calls"] = report.oracle_calls;
   object["interrupted"] = report.interrupted;
   if (report.task == to_string(Task::sequence)) object["tokens"] = report.tokens;
+  if (report.task == to_string(Task::graph)) object["nodes"] = report.tokens;
   object["model"] = model_path;
   return one_line(object);
 }
@@ -131,10 +143,13 @@ std::string info_json(const Model& model) {
   object["binning"] = model.bins.cuts.empty() ? Json(nullptr) : Json(to_string(model.bins.rule));
   object["cuts"] = model.bins.cuts;
   if (model.task == Task::sequence) object["tokens"] = model.tokens;
+  if (model.task == Task::graph) object["nodes"] = model.tokens;
   if (model.input) object["input"] = input_json(*model.input);
   object["classes"] = model.classes;
   // The named losses are told by their name.
-  if (!model.cost.empty() && (model.loss_name == "matrix" || model.loss_name == "weighted"))
+  if (!model.graph.weights.empty()) object["graph"] = graph_json(model);
+  if (!model.cost.empty() &&
+      (model.loss_name == "matrix" || model.loss_name == "weighted" || model.loss_name == "costs"))
     object["cost"] = nested(std::span<const double>(model.cost), model.k());
   return one_line(object);
 }
@@ -150,8 +165,8 @@ std::string eval_json(const Evaluation& evaluation, const std::vector<std::strin
                  {"loss", evaluation.loss},
                  {"metrics", std::move(metrics)},
                  {"classes", classes}};
-  if (evaluation.tokens > 0) {
-    object["tokens"] = evaluation.tokens;
+  if (evaluation.tokens > 0) object["tokens"] = evaluation.tokens;
+  if (!evaluation.labels.empty()) {
     object["labels"] = found_json(evaluation.labels);
     if (!evaluation.chunks.empty()) object["chunks"] = found_json(evaluation.chunks);
   }

@@ -34,10 +34,20 @@ std::string markdown(const Rows& rows) {
 bool in_percent(const PaperSet& set) { return set.task != Task::ordinal; }
 
 const char* task_name(const PaperSet& set) {
-  return set.task == Task::multiclass ? "MC" : set.task == Task::ordinal ? "ORD" : "SEQ";
+  switch (set.task) {
+    case Task::multiclass:
+      return "MC";
+    case Task::ordinal:
+      return "ORD";
+    case Task::ranking:
+      return "RNK";
+    default:
+      return "SEQ";
+  }
 }
 
 std::string loss(const PaperSet& set, double value) {
+  if (std::isnan(value)) return "-";
   return in_percent(set) ? fmt::format("{:.2f}%", 100 * value) : fmt::format("{:.3f}", value);
 }
 

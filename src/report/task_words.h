@@ -16,6 +16,8 @@ inline std::string examples_text(Task task, std::size_t n, std::size_t parts) {
       return counted(n, "ranking");
     case Task::matching:
       return counted(n, "matching") + ", " + counted(parts, "point");
+    case Task::graph:
+      return counted(n, "graph") + ", " + counted(parts, "node");
     default:
       return counted(n, "example");
   }
@@ -25,7 +27,13 @@ inline std::string examples_text(Task task, std::size_t n, std::size_t parts) {
 inline std::string outputs_text(Task task, std::size_t k) {
   if (task == Task::ranking) return counted(k, "item");
   if (task == Task::matching) return "at most " + counted(k, "point") + " a side";
+  if (task == Task::multilabel || task == Task::graph) return counted(k, "label");
   return counted(k, "class", "classes");
+}
+
+inline const char* outputs_word(Task task) {
+  if (task == Task::ranking) return "items";
+  return task == Task::multilabel || task == Task::graph ? "labels" : "classes";
 }
 
 }  // namespace m4n

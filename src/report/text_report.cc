@@ -152,8 +152,7 @@ std::string info_text(const Model& model) {
       {"train loss", rounded(model.train_loss)},
       {"norm squared", rounded(model.norm_squared)},
   };
-  if (!model.classes.empty())
-    lines.emplace_back(model.task == Task::ranking ? "items" : "classes", abridged(model.classes));
+  if (!model.classes.empty()) lines.emplace_back(outputs_word(model.task), abridged(model.classes));
   if (model.interrupted) lines.emplace_back("interrupted", "yes; this is the best solution found until then");
   if (!model.bins.cuts.empty())
     lines.emplace_back("cuts", fmt::format("{} ({})", abridged(model.bins.cuts), to_string(model.bins.rule)));
@@ -163,8 +162,9 @@ std::string info_text(const Model& model) {
 std::string eval_text(const Evaluation& evaluation, const Model& model, const Bootstrap* bootstrap) {
   constexpr std::size_t most_classes = 30;
   const bool sequences = model.task == Task::sequence;
-  Lines lines = {{sequences ? "sequences" : "examples", std::to_string(evaluation.n)}};
-  if (sequences) lines.emplace_back("tokens", std::to_string(evaluation.tokens));
+  const bool graphs = model.task == Task::graph;
+  Lines lines = {{sequences ? "sequences" : graphs ? "graphs" : "examples", std::to_string(evaluation.n)}};
+  if (sequences || graphs) lines.emplace_back(graphs ? "nodes" : "tokens", std::to_string(evaluation.tokens));
   const std::size_t first = lines.size();
   lines.emplace_back(fmt::format("loss ({})", model.loss_name), rounded(evaluation.loss));
   for (const auto& [name, value] : evaluation.metrics) lines.emplace_back(name, rounded(value));
@@ -175,7 +175,7 @@ std::string eval_text(const Evaluation& evaluation, const Model& model, const Bo
                         100 * Bootstrap::confidence, bootstrap->replicates, bootstrap->seed);
   text += found_text("label", evaluation.labels) + found_text("chunk", evaluation.chunks);
   const std::size_t k = model.k();
-  if (evaluation.confusion.empty() || evaluation.confusion.size() != k * k || sequences) return text;
+  if (evaluation.confusion.empty() || evaluation.confusion.size() != k * k || sequences || graphs) return text;
   text += k <= most_classes ? fmt::format("\n{}", confusion_text(evaluation, model.classes))
                             : fmt::format("\nthe confusion matrix of {} classes is too wide here; --json has it\n", k);
   if (evaluation.unseen > 0)

@@ -8,7 +8,8 @@
 // After a full pass, cached passes follow as long as the dual gains at least as much per counted operation as in that
 // full pass. Operations, not seconds: the result does not depend on the machine or on what else it does. The weights
 // of about the last passes are averaged (solver/recent_mean.h); the certificate looks at that mean where there is one,
-// and its dual value is that of the atoms, with w rebuilt from them.
+// and its dual value is that of the atoms, with w rebuilt from them. Whoever is stopped before the first certificate
+// gets one all the same: the exact one if it takes no longer than a moment, otherwise one of hasty upper bounds.
 //
 // Derived gives what depends on the structure:
 //   patience                          without a sign that the tolerance is reached, certificates wait for this share of
@@ -16,10 +17,12 @@
 //   visit(i, full, total)             one visit; adds to `total` what it gained and what it cost
 //   rebuild()                         w := w(mu) afresh, and value_, the dual value of the atoms
 //   Worker, worker(weights)           the memory of a thread; the weights are made ready for all threads
-//   upper(i, weights, worker)         from above, S(v_i, y_i) at other weights
+//   upper(i, weights, worker)         from above, S(v_i, y_i) at other weights; where hasty_ is set, as fast as may be
 #pragma once
 #include <atomic>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -45,7 +48,7 @@ class AtomAscent {
       ended = watch_.stopped(0);
       const double target = options_.tol * (value_ + full.gap);
       if (!ended && (full.gap <= likely * target || result_.epochs >= next)) {
-        certify(&watch_);
+        certify([this] { return watch_.expired(); });
         certified_at = result_.epochs;
         next = result_.epochs + 1 + static_cast<int>(Derived::patience * result_.epochs);
         ended = watch_.stopped(0);
@@ -57,7 +60,12 @@ class AtomAscent {
         if (!(cached.gain * full.work >= full.gain * cached.work)) break;
       }
     }
-    if (certified_at != result_.epochs && !(ended && best_.known())) certify(nullptr);
+    if (certified_at != result_.epochs && !(ended && best_.known())) {
+      const double until = ended ? watch_.seconds() + moment : std::numeric_limits<double>::infinity();
+      certify([&] { return watch_.seconds() > until; });
+      hasty_ = !best_.known();
+      if (hasty_) certify([] { return false; });
+    }
     best_.restore(*problem_.scorer);
     result_.seconds = watch_.seconds();
     result_.interrupted = watch_.interrupted();
@@ -75,6 +83,8 @@ class AtomAscent {
   static constexpr double passes_of_mean = 3;
   // Operations that are not vectorised, in multiply-adds of those that are.
   static constexpr double scalar = 8;
+  // Seconds.
+  static constexpr double moment = 2;
   // Atoms without weight are kept for that many visits: scores come back to them.
   static constexpr unsigned memory = 12;
 
@@ -99,6 +109,7 @@ class AtomAscent {
   Watch watch_;
   SolveResult result_;
   double value_ = 0;  // the dual, as the gains of the visits sum up
+  bool hasty_ = false;
 
  private:
   Derived& derived() { return static_cast<Derived&>(*this); }
@@ -121,11 +132,11 @@ class AtomAscent {
     return total;
   }
 
-  // P from above at the mean weights; nothing changes if the watch says stop first.
-  void certify(const Watch* patience) {
+  // P from above at the mean weights; nothing changes if `give_up` says so first.
+  void certify(const std::function<bool()>& give_up) {
     derived().rebuild();
     const Scorer& weights = mean_.weights();
-    const std::optional<double> loss = upper_loss(weights, patience);
+    const std::optional<double> loss = upper_loss(weights, give_up);
     if (!loss) return;
     best_.offer({*loss + 0.5 * problem_.lambda * weights.norm_squared(), value_, false}, weights);
     result_.certificate = best_.certificate(options_.tol);
@@ -133,7 +144,7 @@ class AtomAscent {
   }
 
   // sum_i p_i S(v_i, y_i), from above.
-  std::optional<double> upper_loss(const Scorer& weights, const Watch* patience) {
+  std::optional<double> upper_loss(const Scorer& weights, const std::function<bool()>& give_up) {
     constexpr std::size_t chunk = 64;
     const std::size_t n = problem_.examples();
     std::vector<double> sums((n + chunk - 1) / chunk);
@@ -145,7 +156,7 @@ class AtomAscent {
                     [&](std::size_t at, std::size_t first, std::size_t last, unsigned worker) {
                       double sum = 0;
                       for (std::size_t i = first; i < last && !given_up; ++i) {
-                        if (patience != nullptr && i % 16 == 0 && patience->expired()) given_up = true;
+                        if (give_up()) given_up = true;
                         sum += problem_.weight[i] * derived().upper(i, weights, workers[worker]);
                       }
                       sums[at] = sum;

@@ -4,6 +4,7 @@
 #include "solver/atom_ascent.h"
 #include "solver/chain_atoms.h"
 #include "solver/chain_gram.h"
+#include "solver/chain_oracles.h"
 
 namespace m4n {
 
@@ -38,7 +39,7 @@ class ChainAscent : public AtomAscent<ChainAscent<Scorer, Oracle>, Scorer> {
         oracle_(&oracle),
         gram_(&gram),
         dual_(&dual),
-        scratch_(problem.scorer->longest(), problem.scorer->labels()) {
+        scratch_(problem.scorer->longest() * problem.scorer->stride(), problem.scorer->tail().size()) {
     unary_.shape(problem.scorer->longest(), problem.scorer->labels());
     step_.assign(problem.scorer->longest() * problem.scorer->stride(), 0.0);
   }
@@ -67,8 +68,8 @@ class ChainAscent : public AtomAscent<ChainAscent<Scorer, Oracle>, Scorer> {
     if (full) {
       const ChainScores v{unary, &scorer.transitions()};
       const double own = score(v, y);
-      const ChainAccuracy accuracy{negligible(0.1), of_the_gain, current + own};
-      const ChainAnswer answer = oracle_->answer(v, y, accuracy, dual_->seeds[i], workspace_);
+      const LabellingAccuracy accuracy{negligible(0.1), of_the_gain, current + own};
+      const LabellingAnswer answer = oracle_->answer(v, y, accuracy, dual_->seeds[i], workspace_);
       ++result_.oracle_calls;
       total.gap += share * (answer.upper - own - current);
       total.work += static_cast<double>(answer.paths) * static_cast<double>(length * scorer.stride()) *
@@ -137,7 +138,7 @@ class ChainAscent : public AtomAscent<ChainAscent<Scorer, Oracle>, Scorer> {
     const ChainScores v{unary, &weights.prepared()};
     const LabelView y = problem_.y(i);
     typename Oracle::Seeds seeds = dual_->seeds[i];
-    const ChainAccuracy accuracy{0.05 * negligible(0.1)};
+    const LabellingAccuracy accuracy{0.05 * negligible(0.1)};
     return oracle_->answer(v, y, accuracy, seeds, own.workspace).upper - score(v, y);
   }
 

@@ -13,6 +13,26 @@ constexpr double rounding = 1e-14;
 
 }  // namespace
 
+void add_part(AlignedVector<double>& dense, std::vector<std::uint32_t>& touched, std::size_t part, double amount) {
+  if (dense[part] == 0) touched.push_back(static_cast<std::uint32_t>(part));
+  dense[part] += amount;
+}
+
+void collect_parts(AtomScratch& scratch) {
+  // What a part that was touched, cancelled and touched again has, is taken where it is met first.
+  scratch.parts.clear();
+  const auto collect = [&](AlignedVector<double>& dense, std::vector<std::uint32_t>& touched) {
+    for (const std::uint32_t part : touched) {
+      if (std::abs(dense[part]) > rounding) scratch.parts.push_back({dense[part], part});
+      dense[part] = 0;
+    }
+    touched.clear();
+  };
+  collect(scratch.unary, scratch.touched_unary);
+  scratch.unary_parts = scratch.parts.size();
+  collect(scratch.tail, scratch.touched_tail);
+}
+
 double AtomBlock::risk() const {
   double sum = 0;
   for (const Atom& atom : atoms_) sum += atom.weight * atom.risk;
@@ -83,40 +103,24 @@ void AtomBlock::forget(unsigned visits, std::size_t stride) {
   for (std::size_t a = 1; a < size(); ++a) contest(a, stride);
 }
 
-void difference_from_truth(const ChainAnswer& answer, LabelView truth, std::size_t labels, AtomScratch& scratch) {
+void difference_from_truth(const LabellingAnswer& answer, LabelView truth, std::size_t labels, AtomScratch& scratch) {
   const std::size_t length = truth.size(), stride = row_stride<double>(labels);
-  const auto add = [](AlignedVector<double>& dense, std::vector<std::uint32_t>& touched, std::size_t part,
-                      double amount) {
-    if (dense[part] == 0) touched.push_back(static_cast<std::uint32_t>(part));
-    dense[part] += amount;
-  };
   const auto add_labelling = [&](const std::int32_t* y, double amount) {
     auto label = static_cast<std::size_t>(y[0]);
-    add(scratch.tail, scratch.touched_tail, labels * stride + label, amount);
+    add_part(scratch.tail, scratch.touched_tail, labels * stride + label, amount);
     for (std::size_t m = 0;; ++m) {
-      add(scratch.unary, scratch.touched_unary, m * stride + label, amount);
+      add_part(scratch.unary, scratch.touched_unary, m * stride + label, amount);
       if (m + 1 == length) break;
       const auto next = static_cast<std::size_t>(y[m + 1]);
-      add(scratch.tail, scratch.touched_tail, label * stride + next, amount);
+      add_part(scratch.tail, scratch.touched_tail, label * stride + next, amount);
       label = next;
     }
-    add(scratch.tail, scratch.touched_tail, (labels + 1) * stride + label, amount);
+    add_part(scratch.tail, scratch.touched_tail, (labels + 1) * stride + label, amount);
   };
   add_labelling(truth.data(), -1);
   for (std::size_t j = 0; j < answer.weight.size(); ++j)
     add_labelling(answer.labelling.data() + j * length, answer.weight[j]);
-  // What a part that was touched, cancelled and touched again has, is taken where it is met first.
-  scratch.parts.clear();
-  const auto collect = [&](AlignedVector<double>& dense, std::vector<std::uint32_t>& touched) {
-    for (const std::uint32_t part : touched) {
-      if (std::abs(dense[part]) > rounding) scratch.parts.push_back({dense[part], part});
-      dense[part] = 0;
-    }
-    touched.clear();
-  };
-  collect(scratch.unary, scratch.touched_unary);
-  scratch.unary_parts = scratch.parts.size();
-  collect(scratch.tail, scratch.touched_tail);
+  collect_parts(scratch);
 }
 
 }  // namespace m4n

@@ -1,4 +1,4 @@
-// The dual variable of one chain as a convex combination of atoms, the answers that its oracle gave so far:
+// The dual variable of one chain or graph as a convex combination of atoms, the answers that its oracle gave so far:
 //
 //   mu_i = sum_a beta_a mu_a,    -Omega(mu_i) >= sum_a beta_a risk_a
 //
@@ -18,12 +18,13 @@
 
 #include "core/aligned.h"
 #include "core/padded_rows.h"
-#include "solver/chain_oracles.h"
+#include "solver/labelling_answer.h"
 #include "space/simplex.h"
 
 namespace m4n {
 
-// A part of a chain (scorer/chain.h numbers them) and what an atom has of it beyond the truth.
+// A part of a chain or graph (scorer/chain.h and scorer/graph.h number them) and what an atom has of it beyond the
+// truth.
 struct AtomPart {
   double amount;
   std::uint32_t part;
@@ -31,8 +32,7 @@ struct AtomPart {
 
 // Scratch shared by all blocks: dense images of an atom, zero between uses.
 struct AtomScratch {
-  AtomScratch(std::size_t longest, std::size_t labels)
-      : unary(longest * row_stride<double>(labels)), tail((labels + 2) * row_stride<double>(labels)), image(unary) {}
+  AtomScratch(std::size_t unary_size, std::size_t tail_size) : unary(unary_size), tail(tail_size), image(unary_size) {}
   AlignedVector<double> unary, tail, image;
   std::vector<std::uint32_t> touched_unary, touched_tail;
   std::vector<AtomPart> parts;  // unary parts first
@@ -40,6 +40,11 @@ struct AtomScratch {
   std::vector<double> gram;                 // of a new atom with every atom and itself
   std::vector<double> gain, slope, change;  // of every atom
 };
+
+// To gather an atom: add up its parts in scratch.unary and scratch.tail, noting which were touched, then collect them
+// into scratch.parts.
+void add_part(AlignedVector<double>& dense, std::vector<std::uint32_t>& touched, std::size_t part, double amount);
+void collect_parts(AtomScratch& scratch);
 
 class AtomBlock {
  public:
@@ -87,10 +92,10 @@ class AtomBlock {
 };
 
 // Writes the difference of an answer from the truth into scratch.parts.
-void difference_from_truth(const ChainAnswer& answer, LabelView truth, std::size_t labels, AtomScratch& scratch);
+void difference_from_truth(const LabellingAnswer& answer, LabelView truth, std::size_t labels, AtomScratch& scratch);
 
 // Gram entries of the atom in scratch.parts with those of the block and with itself; kernel(m, m') are the inner
-// products of the sentence's tokens.   O(parts x M)
+// products of the features of two rows of unary parts (the sentence's tokens).   O(parts x M)
 template <class Kernel>
 void gram_of_new(const AtomBlock& block, std::size_t length, std::size_t labels, Kernel&& kernel,
                  AtomScratch& scratch) {

@@ -11,21 +11,9 @@
 
 #include "oracle/chain_game.h"
 #include "oracle/chain_margin.h"
+#include "solver/labelling_answer.h"
 
 namespace m4n {
-
-struct ChainAnswer {
-  double upper = 0, lower = 0;  // lower = risk + v.mu
-  double risk = 0;
-  int paths = 0;                            // asked of Viterbi
-  std::span<const double> weight;           // of every labelling
-  std::span<const std::int32_t> labelling;  // M labels each
-};
-
-// How well an answer has to be known: upper - lower <= max(gap, relative (upper - current)).
-struct ChainAccuracy {
-  double gap = 0, relative = 0, current = -std::numeric_limits<double>::infinity();
-};
 
 class ChainMaxMin {
  public:
@@ -33,8 +21,8 @@ class ChainMaxMin {
   using Workspace = ChainGame::Workspace;
   explicit ChainMaxMin(const CostMatrix& cost) : game_(cost) {}
 
-  ChainAnswer answer(const ChainScores& v, LabelView, const ChainAccuracy& accuracy, Seeds& seeds,
-                     Workspace& ws) const {
+  LabellingAnswer answer(const ChainScores& v, LabelView, const LabellingAccuracy& accuracy, Seeds& seeds,
+                         Workspace& ws) const {
     const ChainGameLimits limits{accuracy.gap, accuracy.relative, accuracy.current, most_paths};
     const ChainGameAnswer found = game_.solve(v, limits, seeds, ws);
     return {found.bounds.upper, found.bounds.lower, found.risk, found.rounds, found.weight, found.sequence};
@@ -55,7 +43,7 @@ class ChainRival {
   };
   explicit ChainRival(const CostMatrix& cost) : loss_(cost) {}
 
-  ChainAnswer answer(const ChainScores& v, LabelView y, const ChainAccuracy&, Seeds&, Workspace& ws) const {
+  LabellingAnswer answer(const ChainScores& v, LabelView y, const LabellingAccuracy&, Seeds&, Workspace& ws) const {
     ws.labelling.resize(v.length());
     const ChainMargin::Answer found = ws.margin.solve(v, loss_, y, ws.labelling);
     return {found.value, found.value, found.loss, 1, {&ws.weight, 1}, ws.labelling};

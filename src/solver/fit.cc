@@ -5,6 +5,8 @@
 #include <chrono>
 
 #include "solver/chain_training_set.h"
+#include "solver/graph_training_set.h"
+#include "solver/multilabel_training_set.h"
 #include "solver/permutation_training_set.h"
 #include "solver/training_set.h"
 #include "surrogate/decoder.h"
@@ -130,26 +132,23 @@ std::vector<FitResult> fit_sequences(Dataset data, const TrainOptions& options, 
   return out;
 }
 
-std::vector<FitResult> fit_permutations(Dataset data, const TrainOptions& options, std::span<const double> lambdas,
-                                        const Context& context) {
+// Outputs with several parts whose examples are rows of features: permutations, label sets, graphs.
+template <class Set>
+std::vector<FitResult> fit_parts(Dataset data, const TrainOptions& options, std::span<const double> lambdas,
+                                 const Context& context) {
   const auto start = std::chrono::steady_clock::now();
-  const PermutationTrainingSet set(std::move(data), options, context);
-  const bool matching = options.task == Task::matching;
+  const Set set(std::move(data), options, context);
   Model common = described(options, set.data());
-  common.loss_name = set.loss().name();
-  common.cost = set.loss().values();
+  set.describe(common);
   common.decode = set.decoder(options);
-  common.tokens = set.data().label.size();
-  common.points = matching ? set.largest() : 0;
-  common.bias = options.bias && !matching;
-
   std::vector<FitResult> out;
-  set.solve(options, lambdas, context, [&](PermutationSolution solution) {
+  set.solve(options, common.decode, lambdas, context, [&](typename Set::Solution solution) {
     Model model = common;
-    tell(solution.result, lambdas[out.size()], solution.norm_squared, model);
-    model.train_loss = set.train_loss(solution.weights, model.decode, context);
-    finish(set.features(), std::move(solution.weights), model);
-    TrainReport report = report_of(model, solution.result);
+    const SolveResult result = solution.result;
+    tell(result, lambdas[out.size()], solution.norm_squared, model);
+    model.train_loss = set.train_loss(solution, model.decode, context);
+    set.keep(std::move(solution), model);
+    TrainReport report = report_of(model, result);
     report.seconds_total = seconds_since(start);
     out.push_back({std::move(model), std::move(report)});
   });
@@ -166,7 +165,12 @@ std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std
       return fit_sequences(std::move(data), options, lambdas, context);
     case Task::ranking:
     case Task::matching:
-      return fit_permutations(std::move(data), options, lambdas, context);
+      return fit_parts<PermutationTrainingSet>(std::move(data), options, lambdas, context);
+    case Task::multilabel:
+      return has_edges(options) ? fit_parts<GraphTrainingSet>(std::move(data), options, lambdas, context)
+                                : fit_parts<MultilabelTrainingSet>(std::move(data), options, lambdas, context);
+    case Task::graph:
+      return fit_parts<GraphTrainingSet>(std::move(data), options, lambdas, context);
     default:
       return fit_classes(std::move(data), options, lambdas, context);
   }

@@ -8,6 +8,7 @@
 
 #include "m4n/error.h"
 #include "m4n/model.h"
+#include "solver/shares.h"
 #include "surrogate/permutation_predictor.h"
 
 namespace m4n {
@@ -29,35 +30,10 @@ Dataset checked(Dataset data, bool matching) {
           "examples out");
   if (matching && (data.feature_rows.count() != n || data.feature_rows.end(n - 1) != rows(data.x)))
     throw Error(fmt::format("{} rows of features do not belong to {} matchings", rows(data.x), n));
-  if (!data.weight.empty() && data.weight.size() != n)
-    throw Error(fmt::format("{} weights for {} examples", data.weight.size(), n));
-  for (std::size_t i = 0; i < data.weight.size(); ++i)
-    if (!(data.weight[i] > 0) || !std::isfinite(data.weight[i]))
-      throw Error(
-          fmt::format("example {} has the weight {}; weights must be positive and finite", i + 1, data.weight[i]));
+  check_weights(data);
   if (const auto* sparse = std::get_if<SparseMatrix>(&data.x); sparse && sparse->value.size() != sparse->column.size())
     throw Error("sparse rows without values are for sequences; give every entry its value");
   return data;
-}
-
-std::vector<double> shares(const Dataset& data) {
-  std::vector<double> p = data.weight.empty() ? std::vector<double>(data.examples(), 1.0) : data.weight;
-  const double largest = *std::max_element(p.begin(), p.end());  // out first, so that no sum overflows
-  double total = 0;
-  for (double& x : p) total += x /= largest;
-  for (double& x : p) x /= total;
-  return p;
-}
-
-void check(const PermutationSolution& solution) {
-  const Certificate& c = solution.result.certificate;
-  if (!std::isfinite(c.primal) || !std::isfinite(c.dual) || !std::isfinite(solution.norm_squared) ||
-      c.gap() < -1e-9 * std::abs(c.primal) ||
-      !std::all_of(solution.weights.begin(), solution.weights.end(), [](double w) { return std::isfinite(w); }))
-    throw Error(
-        fmt::format("the numbers leave the range of double precision (objective {}, bound {}): use --standardize yes, "
-                    "features and costs of ordinary size, or a lambda nearer to 1/n",
-                    c.primal, c.dual));
 }
 
 }  // namespace
@@ -86,7 +62,16 @@ Decoder PermutationTrainingSet::decoder(const TrainOptions& options) const {
   return permutation_decoder(options.decode, options.surrogate, loss_.make(largest_));
 }
 
-void PermutationTrainingSet::solve(const TrainOptions& options, std::span<const double> lambdas, const Context& context,
+void PermutationTrainingSet::describe(Model& model) const {
+  model.loss_name = loss_.name();
+  model.cost = loss_.values();
+  model.bias = bias_;
+  model.tokens = data_.label.size();
+  model.points = matching_ ? largest_ : 0;
+}
+
+void PermutationTrainingSet::solve(const TrainOptions& options, Decoder, std::span<const double> lambdas,
+                                   const Context& context,
                                    const std::function<void(PermutationSolution)>& emit) const {
   solve_permutations({.x = view(features_.x),
                       .pairs = matching_ ? &data_.feature_rows : nullptr,
@@ -99,21 +84,25 @@ void PermutationTrainingSet::solve(const TrainOptions& options, std::span<const 
                       .options = &options,
                       .context = &context},
                      [&](PermutationSolution solution) {
-                       check(solution);
+                       check_finite(solution.result.certificate, solution.norm_squared, solution.weights);
                        emit(std::move(solution));
                      });
 }
 
+double PermutationTrainingSet::train_loss(const PermutationSolution& solution, Decoder decode,
+                                          const Context& context) const {
+  return mean_loss(features_.x, data_, solution, SurrogateKind::m4n, decode, context);
+}
+
 double PermutationTrainingSet::mean_loss(const Features& mapped, const Dataset& examples,
-                                         const std::vector<double>& weights, Decoder decode,
+                                         const PermutationSolution& solution, SurrogateKind, Decoder decode,
                                          const Context& context) const {
   Model linear;  // of the mapped rows
   linear.task = matching_ ? Task::matching : Task::ranking;
-  linear.loss_name = loss_.name();
   linear.classes = data_.class_names;
   linear.d = cols(mapped);
-  linear.bias = bias_;
-  linear.weights = weights;
+  linear.weights = solution.weights;
+  describe(linear);
   const std::vector<double> scores = linear.scores(view(mapped), context);
   if (!std::all_of(scores.begin(), scores.end(), [](double score) { return std::isfinite(score); }))
     throw Error(
@@ -123,6 +112,10 @@ double PermutationTrainingSet::mean_loss(const Features& mapped, const Dataset& 
   const std::vector<std::int32_t> predicted =
       matching_ ? predictor.matchings(scores, examples.feature_rows, context) : predictor.rankings(scores, context);
   return mean_position_loss(loss_, examples.labels, examples.label, predicted, examples.weight);
+}
+
+void PermutationTrainingSet::keep(PermutationSolution solution, Model& model) const {
+  finish(features_, std::move(solution.weights), model);
 }
 
 }  // namespace m4n

@@ -8,6 +8,7 @@
 #include "loss/position_loss_choice.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
+#include "m4n/model.h"
 #include "m4n/options.h"
 #include "solver/solve_permutations.h"
 #include "transform/prepared.h"
@@ -19,29 +20,28 @@ PositionLossChoice chosen_position_loss(const TrainOptions& options, const std::
 
 class PermutationTrainingSet {
  public:
+  using Solution = PermutationSolution;
   // Throws Error on data that cannot be learnt from.
   PermutationTrainingSet(Dataset data, const TrainOptions& options, const Context& context);
 
   const Dataset& data() const { return data_; }  // without its features, which have been transformed
-  const PositionLossChoice& loss() const { return loss_; }
   const PreparedFeatures& features() const { return features_; }
-  std::size_t largest() const { return largest_; }  // number of items
   // The one that is asked for, or the usual one of the surrogate and the loss.
   Decoder decoder(const TrainOptions& options) const;
 
+  // What a model says of data and loss.
+  void describe(Model& model) const;
+
   // Hands over one solution a lambda, each started from the one before. `options` may differ from those of the
   // constructor in surrogate, decoder, tolerance and solver. Throws Error where the numbers leave the range of doubles.
-  void solve(const TrainOptions& options, std::span<const double> lambdas, const Context& context,
+  void solve(const TrainOptions& options, Decoder decode, std::span<const double> lambdas, const Context& context,
              const std::function<void(PermutationSolution)>& emit) const;
-
-  // Mean loss of the solver's weights on examples whose rows are mapped as those of training (RowMap); all labels are
-  // known. Throws Error where a score is not finite.
-  double mean_loss(const Features& mapped, const Dataset& examples, const std::vector<double>& weights, Decoder decode,
-                   const Context& context) const;
-  // On the training examples.
-  double train_loss(const std::vector<double>& weights, Decoder decode, const Context& context) const {
-    return mean_loss(features_.x, data_, weights, decode, context);
-  }
+  double train_loss(const PermutationSolution& solution, Decoder decode, const Context& context) const;
+  // On other examples, whose rows were mapped by RowMap; all labels are known. Throws Error where a score is not finite.
+  double mean_loss(const Features& mapped, const Dataset& examples, const PermutationSolution& solution,
+                   SurrogateKind surrogate, Decoder decode, const Context& context) const;
+  // Puts the weights into the model's terms.
+  void keep(PermutationSolution solution, Model& model) const;
 
  private:
   bool matching_;
@@ -50,7 +50,7 @@ class PermutationTrainingSet {
   std::vector<double> share_;  // p_i, summing to 1
   bool bias_;
   PreparedFeatures features_;
-  std::size_t largest_ = 0;
+  std::size_t largest_ = 0;  // number of items
 };
 
 }  // namespace m4n

@@ -6,13 +6,14 @@
 // dual at mu_i = grad Omega*(v_i). That makes a certificate of any w.
 #pragma once
 #include <span>
+#include <type_traits>
 
 #include "solver/problem.h"
 
 namespace m4n {
 
 // Value of the loss term and its gradient in v, for one example.
-//   slope(v, y, gradient) -> S(v, y)
+//   slope(v, y, gradient) -> S(v, y),  or  slope(i, v, y, gradient)  where it depends on which example it is
 template <class Scorer, class Slope>
 class PrimalLoss {
  public:
@@ -29,7 +30,7 @@ class PrimalLoss {
     double value = 0;
     for (std::size_t i = 0; i < problem_.examples(); ++i) {
       scorer.scores(i, v);
-      value += problem_.weight[i] * slope_(std::span<const double>(v), problem_.y(i), std::span<double>(step));
+      value += problem_.weight[i] * slope_of(i, v, step);
       w.swap(gradient);
       scorer.update(i, step, problem_.weight[i]);
       w.swap(gradient);
@@ -45,6 +46,14 @@ class PrimalLoss {
   }
 
  private:
+  double slope_of(std::size_t i, std::span<const double> v, std::span<double> step) {
+    if constexpr (std::is_invocable_v<Slope&, std::size_t, std::span<const double>, LabelView, std::span<double>>) {
+      return slope_(i, v, problem_.y(i), step);
+    } else {
+      return slope_(v, problem_.y(i), step);
+    }
+  }
+
   Problem<Scorer> problem_;
   Slope slope_;
 };

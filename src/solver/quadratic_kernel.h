@@ -12,18 +12,16 @@
 
 namespace m4n {
 
-// targets: padded rows, one a label. Starts from the coefficients `a` and leaves the solution there.
-inline SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const GramMatrix& gram, std::size_t k,
-                                    const AlignedVector<double>& targets, AlignedVector<double>& a,
-                                    const SolverOptions& options, const Context& context) {
+// target(i): the padded row of targets of example i. Starts from the coefficients `a` and leaves the solution there.
+template <class Target>
+SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const GramMatrix& gram, std::size_t k,
+                             const Target& target, AlignedVector<double>& a, const SolverOptions& options,
+                             const Context& context) {
   Watch watch(context, options);
   SolveResult result;
   result.solver = "cg";
   const std::size_t n = gram.n(), stride = kernels::padded(k);
   const auto ridge = [&](std::size_t i) { return problem.lambda / (2 * problem.weight[i]); };
-  const auto target = [&](std::size_t i) {
-    return targets.data() + static_cast<std::size_t>(problem.y(i)[0]) * stride;
-  };
   const auto image_of = [&](const AlignedVector<double>& x) { return times(gram, x, stride, context.threads); };
   const auto by_class = [&](const AlignedVector<double>& x, const AlignedVector<double>& y) {
     std::vector<double> out(stride, 0.0);

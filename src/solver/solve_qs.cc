@@ -52,10 +52,13 @@ void kernel_path(Problem<KernelScorer> problem, const AlignedVector<double>& tar
                  const Emit& emit) {
   const std::size_t k = request.cost->k(), stride = kernels::padded(k);
   AlignedVector<double> a(request.gram->n() * stride, 0.0);
+  const auto target = [&](std::size_t i) {
+    return targets.data() + static_cast<std::size_t>(problem.y(i)[0]) * stride;
+  };
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
     const SolveResult result =
-        quadratic_kernel(problem, *request.gram, k, targets, a, solver_options(*request.options), *request.context);
+        quadratic_kernel(problem, *request.gram, k, target, a, solver_options(*request.options), *request.context);
     problem.scorer->set_coefficients(a, request.context->threads);
     emit(result);
   }

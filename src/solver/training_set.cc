@@ -88,14 +88,14 @@ CostMatrix chosen_cost(const TrainOptions& options, const std::vector<std::strin
   if (!options.cost.empty())
     return CostMatrix::from_values(options.cost, classes.size(), "matrix", classes, "the cost matrix");
   const std::string usual = options.task == Task::ordinal    ? "absolute"
-                            : options.task == Task::sequence ? "hamming"
-                                                             : "zero-one";
+                            : options.task == Task::sequence || options.task == Task::graph ? "hamming"
+                                                                                            : "zero-one";
   return CostMatrix::parse(options.loss.empty() ? usual : options.loss, classes);
 }
 
 double usual_lambda(const TrainOptions& options, const Dataset& data) {
   const auto n = static_cast<double>(std::max<std::size_t>(data.examples(), 1));
-  const bool parts = options.task == Task::sequence || options.task == Task::ranking || options.task == Task::matching;
+  const bool parts = options.task && options.task != Task::multiclass && options.task != Task::ordinal;
   const bool averaged = parts && (options.surrogate == SurrogateKind::m4n || options.surrogate == SurrogateKind::m3n);
   return averaged ? static_cast<double>(data.label.size()) / n / n : 1 / n;
 }

@@ -18,8 +18,8 @@ CostMatrix chosen_cost(const TrainOptions& options, const std::vector<std::strin
 // together.
 TrainOptions completed(TrainOptions options);
 
-// The lambda of those who ask for none: 1/n. On sequences and permutations m4n and m3n average the loss over the M
-// tokens or items: it is 1/M of the sum, the scores that reach its margins are 1/M, |w|^2 is 1/M^2, so lambda is M
+// The lambda of those who ask for none: 1/n. On outputs with several parts m4n and m3n average the loss over the M
+// parts: it is 1/M of the sum, the scores that reach its margins are 1/M, |w|^2 is 1/M^2, so lambda is M
 // times as large, M the mean length.
 double usual_lambda(const TrainOptions& options, const Dataset& data);
 

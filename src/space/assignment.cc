@@ -16,7 +16,7 @@ void Assignment::load(std::span<const double> scores, std::size_t size) {
     if (!(std::abs(scores[e]) <= largest_score))
       throw Error(
           fmt::format("the score of item {} at position {} is {}; expected a number between -{} and {}; look for "
-                      "features or weights that are not finite",
+                      "features or weights that are not finite or far too large (--standardize yes scales features)",
                       e / size, e % size, scores[e], largest_score, largest_score));
 }
 

@@ -52,6 +52,12 @@ class Crf {
     }
     for (std::size_t j = 0; j < mu.size(); ++j) mu[j] += t * ws.delta[j];
   }
+  // S(v, y) and its gradient in v.
+  double slope(ScoreView v, LabelView y, std::span<double> gradient) const {
+    const double value = space_.marginals(v, gradient);
+    gradient[static_cast<std::size_t>(y[0])] -= 1;
+    return value - space_.score(v, y);
+  }
 
  private:
   Simplex space_;

@@ -70,7 +70,7 @@ def test_generate_json(m4n, tmp_path):
     [
         (["--n", "5"], ["--task"]),
         (["--task", "multiclass"], ["--n"]),
-        (["--task", "ranking", "--n", "5"], ["ranking", "multiclass", "ordinal", "sequence"]),
+        (["--task", "sorting", "--n", "5"], ["sorting", "multiclass", "ordinal", "sequence", "ranking", "graph"]),
         (["--task", "multiclass", "--n", "0"], ["'0'", "1"]),
         (["--task", "multiclass", "--n", "-3"], ["-3"]),
         (["--task", "multiclass", "--n", "1e3"], ["1e3"]),

@@ -1,6 +1,6 @@
-// Files written by earlier versions must be read for ever. linear_v1.m4n, mapped_v1.m4n and chain_v1.m4n were written
-// once by sample_linear().save(...), sample_mapped().save(...) and sample_chain().save(...); they are never written
-// again.
+// Files written by earlier versions must be read for ever. linear_v1.m4n, mapped_v1.m4n, chain_v1.m4n and
+// permutation_v1.m4n were written once by sample_linear().save(...), sample_mapped().save(...),
+// sample_chain().save(...) and sample_ranking().save(...); they are never written again.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -10,6 +10,7 @@
 #include "support/expect_same_model.h"
 #include "support/sample_chains.h"
 #include "support/sample_models.h"
+#include "support/sample_permutations.h"
 
 namespace m4n {
 namespace {
@@ -36,7 +37,8 @@ TEST_P(ModelGolden, IsWrittenWithTheSameBytes) {
 
 INSTANTIATE_TEST_SUITE_P(VersionOne, ModelGolden,
                          ::testing::Values(Golden{"linear", test::sample_linear}, Golden{"mapped", test::sample_mapped},
-                                           Golden{"chain", test::sample_chain}),
+                                           Golden{"chain", test::sample_chain},
+                                           Golden{"permutation", test::sample_ranking}),
                          [](const auto& p) { return p.param.kind; });
 
 }  // namespace

@@ -136,6 +136,22 @@ TEST(BirkhoffOracle, EqualsClpOnLargerGames) {
   }
 }
 
+// Whoever has no time asks for any gap: one round, and bounds that hold.
+TEST(BirkhoffOracle, AnyGapIsReachedInOneRound) {
+  Rng rng(7);
+  BirkhoffGame game;
+  for (std::size_t m = 1; m <= 5; ++m)
+    for (const PositionLoss& loss : losses(m, rng))
+      for (const double scale : {0.0, 0.3, 3.0}) {
+        const auto s = position_scores(m, scale * std::max(loss.range(), 0.1) / static_cast<double>(m), 0, rng);
+        BirkhoffSeeds cold;
+        const BirkhoffAnswer answer = game.solve(s, loss, {.gap = 1e300}, cold);
+        SCOPED_TRACE(loss.name() + ", M = " + std::to_string(m) + ", scale " + std::to_string(scale));
+        EXPECT_EQ(answer.rounds, 1);
+        expect_certified(answer, s, loss, test::brute_force_game(loss, s), true);
+      }
+}
+
 TEST(BirkhoffOracle, ScoresThatAreNoNumbersAreRefused) {
   Oracles oracles;
   const PositionLoss loss = PositionLoss::hamming(3);

@@ -89,9 +89,10 @@ inline void expect_same_model(const Model& a, const Model& b) {
   EXPECT_EQ(a.certificate.converged, b.certificate.converged);
   EXPECT_EQ(a.interrupted, b.interrupted);
   // Of classes the tokens are the examples, which a model made by hand need not say.
-  if (a.task == Task::sequence) {
+  if (a.task != Task::multiclass && a.task != Task::ordinal) {
     EXPECT_EQ(a.tokens, b.tokens);
   }
+  EXPECT_EQ(a.points, b.points);
   expect_same_chain(a.chain, b.chain);
   ASSERT_EQ(a.input != nullptr, b.input != nullptr);
   if (a.input) expect_same_input(*a.input, *b.input);

@@ -23,7 +23,7 @@ class Blocks : public testing::Test {
     const double total = weight_[0] + weight_[1] + weight_[2];
     for (double& x : weight_) x /= total;
     for (std::size_t e = 0; e < 3 * length; ++e) labelling_.push_back(static_cast<std::int32_t>(rng_.below(labels)));
-    ChainAnswer answer;
+    LabellingAnswer answer;
     answer.weight = weight_;
     answer.labelling = labelling_;
     answer.risk = rng_.uniform();
@@ -79,7 +79,7 @@ class Blocks : public testing::Test {
   std::vector<double> weight_, kernel_ = random_kernel(), risk_{0.25}, unary_, tail_, gain_;
   std::vector<std::vector<double>> dense_{std::vector<double>(unary_size + tail_size, 0.0)};
   AtomBlock block_{0.25};
-  AtomScratch scratch_{length, labels};
+  AtomScratch scratch_{unary_size, tail_size};
 
  private:
   std::vector<double> random_kernel() {
@@ -169,7 +169,7 @@ TEST_F(Blocks, OnlyContestedPositionsHaveParts) {
   labelling_ = truth_;
   labelling_[2] = 0;
   weight_ = {1.0};
-  ChainAnswer answer;
+  LabellingAnswer answer;
   answer.weight = weight_;
   answer.labelling = labelling_;
   difference_from_truth(answer, truth_, labels, scratch_);

@@ -23,14 +23,14 @@ void expect_names_read_back(std::size_t values) {
 }
 
 TEST(EnumNames, ReadBack) {
-  expect_names_read_back<Task>(3);
+  expect_names_read_back<Task>(7);
   expect_names_read_back<SurrogateKind>(4);
   expect_names_read_back<SolverKind>(5);
   expect_names_read_back<OracleKind>(2);
   expect_names_read_back<Decoder>(5);
   expect_names_read_back<StepRule>(3);
   expect_names_read_back<Binning>(2);
-  expect_names_read_back<Format>(6);
+  expect_names_read_back<Format>(8);
 }
 
 TEST(EnumNames, AreThoseOfTheCommandLine) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "unit/read_text.h"
 
@@ -174,8 +175,16 @@ TEST(RealData, ShapesAreThePublishedOnes) {
     EXPECT_EQ(cols(data.x), d) << file;
     EXPECT_EQ(data.class_names.size(), k) << file;
   }
-  for (const char* file : {"ml_emotions_train.csv.gz", "lr_glass.csv"})
-    expect_says(refusal([&] { read_table(data_folder() + "/" + file, {}, true); }), {file, "not supported"});
+  for (const auto& [file, task, n, d] : {std::tuple{"ml_emotions_train.csv.gz", Task::multilabel, 391U, 72U},
+                                         {"lr_glass.csv", Task::ranking, 214U, 9U}}) {
+    RawTable table = read_table(data_folder() + "/" + file, {}, true);
+    EXPECT_EQ(guess_task(table, 0), task);
+    const Dataset data = label_for_training(std::move(table), task);
+    EXPECT_EQ(data.examples(), n) << file;
+    EXPECT_EQ(cols(data.x), d) << file;
+    EXPECT_EQ(data.class_names.size(), 6U) << file;
+    EXPECT_EQ(data.label.size(), 6 * n) << file;
+  }
 }
 
 TEST(LabelsForModel, KnownUnknownAndSpelledOtherwise) {

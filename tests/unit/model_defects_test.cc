@@ -96,7 +96,8 @@ TEST(ModelDefects, UnknownThingsAreNotIgnored) {
   file.header["kind"] = "forest";
   expect_refused(
       file.sealed(),
-      "kind 'forest', but this m4n knows the kinds 'linear', 'mapped' and 'chain' only: it was written by a newer m4n");
+      "kind 'forest', but this m4n knows the kinds 'linear', 'mapped', 'chain', 'permutation', 'labels' only: it "
+      "was written by a newer m4n");
   file.header["kind"] = 3;
   expect_refused(file.sealed(), "its header must hold exactly");
 }
