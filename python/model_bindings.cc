@@ -64,11 +64,11 @@ NewArray<std::int32_t> decode(const Model& model, const ScoreMatrix& v, unsigned
     out = model.decode_scores(values, with_threads(threads));
   }
   const std::size_t n = v.shape(0);
-  if (model.task == Task::ranking) return to_numpy(std::move(out), {n, model.k()});
-  return to_numpy(std::move(out), {n});
+  const bool several = model.task == Task::ranking || model.task == Task::multilabel;
+  return several ? to_numpy(std::move(out), {n, model.k()}) : to_numpy(std::move(out), {n});
 }
 
-// n x k; of rankings those of every item and position, n x k x k.
+// n x k; of rankings those of every item and position, n x k x k; of label sets that each label is on.
 NewArray<double> probabilities(const Model& model, const ScoreMatrix& v, unsigned threads) {
   const std::span<const double> values = checked(model, v);
   std::vector<double> out;
@@ -77,7 +77,7 @@ NewArray<double> probabilities(const Model& model, const ScoreMatrix& v, unsigne
     out = model.marginals(values, with_threads(threads));
   }
   if (model.task == Task::ranking) return to_numpy(std::move(out), {v.shape(0), model.k(), model.k()});
-  return to_numpy(std::move(out), {v.shape(0), v.shape(1)});
+  return to_numpy(std::move(out), {v.shape(0), model.k()});
 }
 
 nb::dict certificate(const Model& model) {
@@ -123,9 +123,10 @@ nb::dict weights(const Model& model) {
   return out;
 }
 
-// k x k; of permutations M x M, M weights of items or, where the loss has a name, nothing.
+// k x k; of permutations M x M, M weights of items or, where the loss has a name, nothing; of label sets 2 x M.
 NewArray<double> cost(const Model& model) {
   const std::size_t k = model.k();
+  if (model.task == Task::multilabel && !model.cost.empty()) return to_numpy(model.cost, {2, k});
   if (model.cost.size() == k * k) return to_numpy(model.cost, {k, k});
   return to_numpy(model.cost, {model.cost.size()});
 }

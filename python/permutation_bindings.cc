@@ -1,4 +1,4 @@
-// Rankings and matchings: to a Dataset, and by a model to permutations.
+// Rankings, label sets and matchings: to a Dataset, and by a model to permutations.
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -19,16 +19,16 @@ namespace {
 
 using IntMatrix = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// position[i, j]: where item j stands in example i, from 0.
-Data rankings(nb::handle x, const IntMatrix& position, std::vector<std::string> items,
-              const std::optional<RealVector>& weight, std::vector<std::string> feature_names) {
+// label[i, j]: where item j stands in example i, from 0; or whether label j is on.
+Data outputs(nb::handle x, const IntMatrix& label, std::vector<std::string> names,
+             const std::optional<RealVector>& weight, std::vector<std::string> feature_names) {
   const FeatureSource source = feature_source(x);
   Data out;
   Dataset& data = out.value;
-  data.label.assign(position.data(), position.data() + position.size());
+  data.label.assign(label.data(), label.data() + label.size());
   data.feature_rows = Groups(rows(source));
-  data.labels = Groups(position.shape(0), items.size());
-  data.class_names = std::move(items);
+  data.labels = Groups(label.shape(0), names.size());
+  data.class_names = std::move(names);
   data.feature_names = std::move(feature_names);
   if (weight) data.weight = to_vector(*weight);
   data.x = owned(source);
@@ -111,8 +111,9 @@ double permutation_loss(const Model& model, const std::vector<std::size_t>& size
 }  // namespace
 
 void bind_permutations(nb::module_& module) {
-  module.def("rankings", &rankings, nb::arg("x"), nb::arg("position"), nb::arg("items"), nb::arg("weight").none(),
-             nb::arg("feature_names"), "One row and the positions of all items an example.");
+  module.def("outputs", &outputs, nb::arg("x"), nb::arg("label"), nb::arg("names"), nb::arg("weight").none(),
+             nb::arg("feature_names"),
+             "One row an example, with the positions of all items or the marks of all labels.");
   module.def("matchings", &matchings, nb::arg("parts"), nb::arg("points"), nb::arg("partner"),
              "A row a pair of points and a partner a point.");
   module.def("predict_matchings", &predict_matchings, nb::arg("model"), nb::arg("parts"), nb::arg("points"),

@@ -8,6 +8,7 @@ from ._certificate import Certificate
 from ._core import __version__
 from .classifier import MaxMinClassifier, MaxMinClassifierCV
 from .matcher import MaxMinMatcher, MaxMinMatcherCV
+from .multilabel import MaxMinMultiLabelClassifier, MaxMinMultiLabelClassifierCV
 from .ordinal import MaxMinOrdinalClassifier, MaxMinOrdinalClassifierCV
 from .ranker import MaxMinRanker, MaxMinRankerCV
 from .sequence import MaxMinSequenceLabeler, MaxMinSequenceLabelerCV
@@ -18,6 +19,8 @@ __all__ = [
     "MaxMinClassifierCV",
     "MaxMinMatcher",
     "MaxMinMatcherCV",
+    "MaxMinMultiLabelClassifier",
+    "MaxMinMultiLabelClassifierCV",
     "MaxMinOrdinalClassifier",
     "MaxMinOrdinalClassifierCV",
     "MaxMinRanker",

@@ -49,14 +49,16 @@ def predict_sequences(
 def sequence_marginals(
     model: Model, x: object, lengths: Sequence[int], attributes: bool, threads: int
 ) -> NDArray[numpy.float64]: ...
-def rankings(
+def outputs(
     x: object,
-    position: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-    items: Sequence[str],
+    label: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    names: Sequence[str],
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     feature_names: Sequence[str],
 ) -> Data:
-    """One row and the positions of all items an example."""
+    """
+    One row an example, with the positions of all items or the marks of all labels.
+    """
 
 def matchings(
     parts: list,

@@ -121,3 +121,22 @@ class LambdaSearch:
         parameters = super()._parameters_of(model)  # type: ignore[misc]
         parameters["lams"] = [parameters.pop("lam")]
         return parameters
+
+
+class OutputSearch:
+    """The CV form of an estimator of several outputs; before it in the order of bases."""
+
+    def fit(self: Any, X: Any, Y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """Choose lam (and the surrogate) by cross-validation, then learn from all the data."""
+        data, options, cost = self._training(X, Y, sample_weight)
+        splits = mapped(check_cv(self.cv).split(np.zeros((data.examples, 1)), None, groups), None)
+        return warn_unless_converged(self._adopt(search(self, data, options, cost, splits)))
+
+    def _surrogate_options(self: Any) -> dict[str, str]:
+        return {}
+
+    @classmethod
+    def _parameters_of(cls: Any, model: Any) -> dict[str, Any]:
+        parameters = super()._parameters_of(model)  # type: ignore[misc]
+        parameters["lams"] = [parameters.pop("lam")]
+        return parameters

@@ -13,7 +13,7 @@ from . import _core
 from ._certificate import warn_unless_converged
 from ._cv import mapped, search
 from ._options import in_python_words, printer, solver_options, threads_of
-from ._permutation import PermutationEstimator
+from ._structured import StructuredEstimator
 from ._tabular import has_probabilities
 
 
@@ -42,7 +42,7 @@ def partners_of(y: Any, points: list[int]) -> np.ndarray:
     return np.concatenate(y).astype(np.int32)
 
 
-class MatchingEstimator(PermutationEstimator):
+class MatchingEstimator(StructuredEstimator):
     """Shared by MaxMinMatcher and its CV form."""
 
     _task = "matching"

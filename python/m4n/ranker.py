@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array
 
 from . import _core
-from ._certificate import warn_unless_converged
-from ._cv import mapped, search
-from ._options import in_python_words, printer, solver_options, threads_of
-from ._permutation import PermutationEstimator, position_cost
-from ._tabular import feature_options, features_for_core, has_probabilities
+from ._cv import OutputSearch
+from ._options import threads_of
+from ._outputs import OutputTable
+from ._structured import position_cost
+from ._tabular import has_probabilities
 
 
 def positions_of(ranks: Any) -> np.ndarray:
@@ -26,38 +25,17 @@ def positions_of(ranks: Any) -> np.ndarray:
     return np.ascontiguousarray(ranks - 1, dtype=np.int32)
 
 
-class RankingEstimator(PermutationEstimator):
-    """Shared by MaxMinRanker and its CV form."""
+class RankingEstimator(OutputTable):
+    """Shared by MaxMinRanker and its CV form. Y[i, j] is the rank of item j in example i, 1 the best."""
 
     _task = "ranking"
+    _names, _letter = "items_", "r"
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
-        """Learn from rows X, dense or CSR, and ranks Y: Y[i, j] is the rank of item j in example i, 1 the best."""
-        data, options, cost = self._training(X, Y, sample_weight)
-        with in_python_words():
-            model, _ = _core.fit(data, options, cost, threads_of(self.n_jobs), printer(self.verbose))
-        return warn_unless_converged(self._adopt(model))
+    def _numbers_of(self, Y: Any) -> np.ndarray:
+        return positions_of(Y)
 
-    def _training(self, X: Any, Y: Any, sample_weight: Any) -> tuple[Any, dict[str, str], list[float]]:
-        items = list(map(str, Y.columns)) if hasattr(Y, "columns") else None
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        position = positions_of(Y)
-        if len(position) != X.shape[0]:
-            raise ValueError(f"X and Y have inconsistent numbers of samples: {X.shape[0]} and {len(position)}")
-        weight = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
-        self.items_ = np.array(items if items is not None else [f"r{j + 1}" for j in range(position.shape[1])])
-        options = {"task": self._task, **solver_options(self), **self._surrogate_options(), **feature_options(self)}
-        named, cost = position_cost(self.cost, position.shape[1])
-        names = getattr(self, "feature_names_in_", ())
-        with in_python_words():
-            data = _core.rankings(features_for_core(X), position, self.items_.tolist(), weight, list(names))
-        return data, {**options, **named}, cost
-
-    def _scores(self, X: Any) -> np.ndarray:
-        check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-        with in_python_words():
-            return self._model.scores(features_for_core(X), threads_of(self.n_jobs))
+    def _cost_options(self, outputs: int) -> tuple[dict[str, str], list[float]]:
+        return position_cost(self.cost, outputs)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores: n x M of the items where the cost is of rank one (spearman, dcg, precision@K), otherwise
@@ -86,29 +64,6 @@ class RankingEstimator(PermutationEstimator):
         sizes = [truth.shape[1]] * len(truth)
         flat = np.ascontiguousarray(predicted, dtype=np.int32).ravel()
         return -_core.permutation_loss(self._model, sizes, truth.ravel(), flat, weight)
-
-    def _adopt(self, model: Any) -> Any:
-        self.items_ = np.array(model.classes)
-        return super()._adopt(model)
-
-    @classmethod
-    def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        numbers = model.cost()
-        linear = model.features == "linear"
-        return {
-            **super()._parameters_of(model),
-            "cost": numbers if numbers.size else model.loss,
-            "features": model.features,
-            "gamma": None if linear else model.gamma,
-        }
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = False
-        return tags
 
 
 class MaxMinRanker(RankingEstimator):
@@ -176,7 +131,7 @@ class MaxMinRanker(RankingEstimator):
         self.verbose = verbose
 
 
-class MaxMinRankerCV(RankingEstimator):
+class MaxMinRankerCV(OutputSearch, RankingEstimator):
     """MaxMinRanker with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
 
     lams, cv (default: 5 folds), surrogate and extend are those of MaxMinClassifierCV.
@@ -220,18 +175,3 @@ class MaxMinRankerCV(RankingEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
-        """Choose lam (and the surrogate) by cross-validation, then learn from all the data."""
-        data, options, cost = self._training(X, Y, sample_weight)
-        splits = mapped(check_cv(self.cv).split(np.zeros((data.examples, 1)), None, groups), None)
-        return warn_unless_converged(self._adopt(search(self, data, options, cost, splits)))
-
-    def _surrogate_options(self) -> dict[str, str]:
-        return {}
-
-    @classmethod
-    def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        parameters = super()._parameters_of(model)
-        parameters["lams"] = [parameters.pop("lam")]
-        return parameters

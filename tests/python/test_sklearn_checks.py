@@ -1,7 +1,8 @@
 """scikit-learn's own checks, for every estimator of tables.
 
-MaxMinRanker has a table for X, but its Y are permutations: the checks make a y of their own, which it must refuse.
-test_permutations.py has those of them that make sense.
+MaxMinRanker and MaxMinMultiLabelClassifier have tables for X, but their Y are permutations, and several columns of 0 and
+1: the checks make a y of their own, which they must refuse. test_permutations.py and test_multilabel.py have those of
+the checks that make sense.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""What rankings and matchings have in common."""
+"""What rankings, label sets and matchings have in common."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def is_named(cost: Any) -> bool:
     return isinstance(cost, str) and (cost in COSTS or (cost.startswith("precision@") and cost[10:].isdigit()))
 
 
-class PermutationEstimator(ModelFile, BaseEstimator):
-    """The model of an estimator of permutations."""
+class StructuredEstimator(ModelFile, BaseEstimator):
+    """The model of an estimator of whole outputs."""
 
     def _surrogate_options(self) -> dict[str, str]:
         return surrogate_options(self, DECODERS)
