@@ -139,17 +139,18 @@ class Checker {
     const std::size_t k = model_.k();
     require(model_.smoothing == 0, "its surrogate is smoothed, which label sets and graphs have not");
     require_finite("edge_weights", part.weights);
+    require(model_.surrogate != SurrogateKind::qs || (!graph && part.edges.empty()),
+            "its surrogate qs is not one of graphs, nor of labels with edges");
     if (graph) {
       require(part.edges.empty(), "it has edges of its own, but graphs bring theirs");
       require_distinct("node type", part.node_types);
       require_distinct("edge type", part.edge_types);
       require_distinct("edge feature", part.feature_names);
       require(model_.map.kind == FeatureKind::linear, "graphs have no feature map");
-      require(model_.surrogate != SurrogateKind::qs, "its surrogate is not one of graphs");
-      require_length("edge_weights", part.weights.size(),
-                     product_or_largest(product_or_largest(std::max<std::size_t>(part.edge_types.size(), 1),
-                                                           part.features + 1),
-                                        product_or_largest(k, k)));
+      require_length(
+          "edge_weights", part.weights.size(),
+          product_or_largest(product_or_largest(std::max<std::size_t>(part.edge_types.size(), 1), part.features + 1),
+                             product_or_largest(k, k)));
     } else {
       require(part.node_types.empty() && part.edge_types.empty() && part.feature_names.empty() && part.features == 0,
               "it has types or features of edges, which label sets have not");

@@ -1,6 +1,7 @@
-// Files written by earlier versions must be read for ever. linear_v1.m4n, mapped_v1.m4n, chain_v1.m4n and
-// permutation_v1.m4n were written once by sample_linear().save(...), sample_mapped().save(...),
-// sample_chain().save(...) and sample_ranking().save(...); they are never written again.
+// Files written by earlier versions must be read for ever. linear_v1.m4n, mapped_v1.m4n, chain_v1.m4n,
+// permutation_v1.m4n, labels_v1.m4n and labels_graph_v1.m4n were written once by sample_linear().save(...),
+// sample_mapped().save(...), sample_chain().save(...), sample_ranking().save(...), sample_joined_labels().save(...) and
+// sample_graphs().save(...); they are never written again.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -9,6 +10,7 @@
 #include "m4n/model.h"
 #include "support/expect_same_model.h"
 #include "support/sample_chains.h"
+#include "support/sample_labels.h"
 #include "support/sample_models.h"
 #include "support/sample_permutations.h"
 
@@ -38,7 +40,9 @@ TEST_P(ModelGolden, IsWrittenWithTheSameBytes) {
 INSTANTIATE_TEST_SUITE_P(VersionOne, ModelGolden,
                          ::testing::Values(Golden{"linear", test::sample_linear}, Golden{"mapped", test::sample_mapped},
                                            Golden{"chain", test::sample_chain},
-                                           Golden{"permutation", test::sample_ranking}),
+                                           Golden{"permutation", test::sample_ranking},
+                                           Golden{"labels", test::sample_joined_labels},
+                                           Golden{"labels_graph", test::sample_graphs}),
                          [](const auto& p) { return p.param.kind; });
 
 }  // namespace

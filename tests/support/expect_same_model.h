@@ -47,6 +47,19 @@ inline void expect_same_input(const SequenceInput& a, const SequenceInput& b) {
   EXPECT_EQ(a.grid->width, b.grid->width);
 }
 
+inline void expect_same_graph(const GraphPart& a, const GraphPart& b) {
+  ASSERT_EQ(a.edges.size(), b.edges.size());
+  for (std::size_t e = 0; e < a.edges.size(); ++e) {
+    EXPECT_EQ(a.edges[e].first, b.edges[e].first);
+    EXPECT_EQ(a.edges[e].second, b.edges[e].second);
+  }
+  EXPECT_EQ(bits(a.weights), bits(b.weights));
+  EXPECT_EQ(a.node_types, b.node_types);
+  EXPECT_EQ(a.edge_types, b.edge_types);
+  EXPECT_EQ(a.feature_names, b.feature_names);
+  EXPECT_EQ(a.features, b.features);
+}
+
 inline void expect_same_model(const Model& a, const Model& b) {
   EXPECT_EQ(a.task, b.task);
   EXPECT_EQ(a.surrogate, b.surrogate);
@@ -94,6 +107,7 @@ inline void expect_same_model(const Model& a, const Model& b) {
   }
   EXPECT_EQ(a.points, b.points);
   expect_same_chain(a.chain, b.chain);
+  expect_same_graph(a.graph, b.graph);
   ASSERT_EQ(a.input != nullptr, b.input != nullptr);
   if (a.input) expect_same_input(*a.input, *b.input);
 }
