@@ -43,27 +43,21 @@ Dataset checked(Dataset data, bool multilabel) {
   return data;
 }
 
-std::vector<GraphEdge> as_graph(const std::vector<LabelEdge>& edges) {
-  std::vector<GraphEdge> out;
-  for (const LabelEdge& edge : edges) out.push_back({edge.first, edge.second});
-  return out;
-}
-
 }  // namespace
 
-std::vector<LabelEdge> chosen_edges(const TrainOptions& options, const Dataset& data) {
-  std::vector<LabelEdge> out;
-  if (!has_edges(options)) return out;
+std::vector<GraphEdge> chosen_edges(const TrainOptions& options, const Dataset& data) {
+  if (!has_edges(options)) return {};
   if (options.edges != "tree") return read_label_edges(options.edges, data.class_names);
+  if (data.class_names.size() < 2)
+    throw UsageError("--edges tree: there is one label only, which has no other to depend on. Leave it out");
   const std::vector<std::uint32_t> counts(data.class_names.size(), 2);
-  for (const GraphEdge& edge : label_tree(data.label, counts)) out.push_back({edge.u, edge.v});
-  return out;
+  return label_tree(data.label, counts);
 }
 
 GraphTrainingSet::GraphTrainingSet(Dataset data, const TrainOptions& options, const Context& context)
     : multilabel_(options.task == Task::multilabel),
       data_(checked(std::move(data), multilabel_)),
-      label_edges_(multilabel_ ? chosen_edges(options, data_) : std::vector<LabelEdge>{}),
+      label_edges_(multilabel_ ? chosen_edges(options, data_) : std::vector<GraphEdge>{}),
       share_(shares(data_)),
       bias_(options.bias),
       features_(prepare(std::exchange(data_.x, Features{}), multilabel_ ? data_.weight : std::vector<double>{}, options,
@@ -73,7 +67,7 @@ GraphTrainingSet::GraphTrainingSet(Dataset data, const TrainOptions& options, co
     for (std::size_t j = 0; j < costs.labels(); ++j) costs_.push_back(costs.matrix(j));
     loss_name_ = costs.hamming() ? "hamming" : "costs";
     kept_costs_ = kept_costs(costs);
-    structure_ = shared_edges(as_graph(label_edges_), data_.examples());
+    structure_ = shared_edges(label_edges_, data_.examples());
     return;
   }
   costs_.push_back(chosen_cost(options, data_.class_names));
@@ -184,8 +178,7 @@ double GraphTrainingSet::loss_of(const std::vector<double>& scores, const Datase
                                  const Context& context) const {
   const GraphPredictor predictor(costs_, decode, edge_weights, multilabel_ ? 0 : structure_.edge_features.cols);
   const Groups rows = multilabel_ ? Groups(examples.examples()) : examples.feature_rows;
-  const GraphStructure shared =
-      multilabel_ ? shared_edges(as_graph(label_edges_), examples.examples()) : GraphStructure();
+  const GraphStructure shared = multilabel_ ? shared_edges(label_edges_, examples.examples()) : GraphStructure();
   const GraphStructure& structure = multilabel_ ? shared : *examples.graph;
   const std::vector<std::int32_t> predicted =
       predictor.labellings(scores, {&rows, &examples.labels, &structure}, context);

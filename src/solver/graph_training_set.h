@@ -52,7 +52,7 @@ class GraphTrainingSet {
 
   bool multilabel_;
   Dataset data_;
-  std::vector<LabelEdge> label_edges_;  // multi-label only
+  std::vector<GraphEdge> label_edges_;  // multi-label only
   std::vector<CostMatrix> costs_;       // one, or one a label
   std::vector<double> kept_costs_;
   std::string loss_name_;
@@ -68,6 +68,6 @@ inline bool has_edges(const TrainOptions& options) { return !options.edges.empty
 
 // The edges that options ask for between the labels of these data: none, a tree of what they tell about each other, or
 // those of a file.
-std::vector<LabelEdge> chosen_edges(const TrainOptions& options, const Dataset& data);
+std::vector<GraphEdge> chosen_edges(const TrainOptions& options, const Dataset& data);
 
 }  // namespace m4n

@@ -7,7 +7,7 @@
 
 #include "core/parallel.h"
 #include "m4n/error.h"
-#include "solver/graph_shapes.h"
+#include "oracle/graph_shapes.h"
 #include "space/graph_marginals.h"
 
 namespace m4n {
@@ -94,9 +94,7 @@ class GraphPredictor::Worker {
     return static_cast<std::int32_t>(best);
   }
 
-  GraphGameScores view(std::size_t i) const {
-    return {{&shapes_.tree(i), nodes_.view(), tables_}, shapes_.cost(i)};
-  }
+  GraphGameScores view(std::size_t i) const { return {{&shapes_.tree(i), nodes_.view(), tables_}, shapes_.cost(i)}; }
 
   void load(std::size_t i) {
     const GraphStructure& structure = *examples_.structure;
@@ -110,9 +108,10 @@ class GraphPredictor::Worker {
       const double* own = scores_.data() + row * width + (structure.type_of_row(row) * slots + m % slots) * k;
       for (std::size_t a = 0; a < k; ++a)
         if (!std::isfinite(own[a]))
-          throw Error(fmt::format("example {} (counted from 1), node {}: a score is {}, not a finite number: one of its "
-                                  "values is too large for the model; correct it, or leave the example out",
-                                  i + 1, m + 1, own[a]));
+          throw Error(
+              fmt::format("example {} (counted from 1), node {}: a score is {}, not a finite number: one of its "
+                          "values is too large for the model; correct it, or leave the example out",
+                          i + 1, m + 1, own[a]));
       std::copy_n(own, k, unary.row(m));
     }
     load_edges(i);
@@ -154,11 +153,12 @@ std::vector<std::int32_t> GraphPredictor::labellings(std::span<const double> sco
   const Groups& nodes = *examples.nodes;
   std::vector<std::int32_t> out(nodes.count() == 0 ? 0 : nodes.end(nodes.count() - 1));
   const GraphShapes shapes(nodes, *examples.structure, costs_[0].k(), costs_.size());
-  parallel_chunks(nodes.count(), chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-    Worker worker(*this, examples, shapes, scores);
-    for (std::size_t i = first; i < last; ++i)
-      worker.decode(i, std::span(out).subspan(nodes.begin(i), nodes.end(i) - nodes.begin(i)));
-  });
+  parallel_chunks(nodes.count(), chunk, context.threads,
+                  [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+                    Worker worker(*this, examples, shapes, scores);
+                    for (std::size_t i = first; i < last; ++i)
+                      worker.decode(i, std::span(out).subspan(nodes.begin(i), nodes.end(i) - nodes.begin(i)));
+                  });
   return out;
 }
 
@@ -168,11 +168,12 @@ std::vector<double> GraphPredictor::marginals(std::span<const double> scores, co
   const std::size_t k = costs_[0].k();
   std::vector<double> out(nodes.count() == 0 ? 0 : nodes.end(nodes.count() - 1) * k);
   const GraphShapes shapes(nodes, *examples.structure, k, costs_.size());
-  parallel_chunks(nodes.count(), chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-    Worker worker(*this, examples, shapes, scores);
-    for (std::size_t i = first; i < last; ++i)
-      worker.marginals(i, std::span(out).subspan(nodes.begin(i) * k, (nodes.end(i) - nodes.begin(i)) * k));
-  });
+  parallel_chunks(
+      nodes.count(), chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+        Worker worker(*this, examples, shapes, scores);
+        for (std::size_t i = first; i < last; ++i)
+          worker.marginals(i, std::span(out).subspan(nodes.begin(i) * k, (nodes.end(i) - nodes.begin(i)) * k));
+      });
   return out;
 }
 
