@@ -124,8 +124,9 @@ TrainingData read_training(const std::string& path, TrainOptions& options, bool 
   }
   if (!table.left_out.empty())
     note(quiet,
-         options.task == Task::ranking
-             ? fmt::format("{}: left out beside the ranks: {}", path, shown_list(table.left_out, 10))
+         options.task == Task::ranking || options.task == Task::multilabel
+             ? fmt::format("{}: left out beside the {}: {}", path, options.task == Task::ranking ? "ranks" : "marks",
+                           shown_list(table.left_out, 10))
              : fmt::format("{}: left out beside the label {}, which they would give away: {} (--target takes another "
                            "column as the label)",
                            path, shown(table.target_name), shown_list(table.left_out, 10)));

@@ -29,8 +29,9 @@ void check_graphs(const Dataset& data) {
   if (k < 2) throw Error(fmt::format("only {} label in the data; learning needs at least two", k));
   for (std::size_t m = 0; m < nodes; ++m)
     if (data.label[m] < 0 || static_cast<std::size_t>(data.label[m]) >= k)
-      throw Error(fmt::format("node {} of all has the label {}, expected 0 to {}; every node needs its label in training",
-                              m + 1, data.label[m], k - 1));
+      throw Error(
+          fmt::format("node {} of all has the label {}, expected 0 to {}; every node needs its label in training",
+                      m + 1, data.label[m], k - 1));
   if (!data.weight.empty()) throw Error("weights of graphs are not supported");
 }
 
@@ -53,8 +54,16 @@ std::vector<GraphEdge> as_graph(const std::vector<LabelEdge>& edges) {
 std::vector<LabelEdge> chosen_edges(const TrainOptions& options, const Dataset& data) {
   std::vector<LabelEdge> out;
   if (!has_edges(options)) return out;
-  if (options.edges != "tree") return read_label_edges(options.edges, data.class_names);
   const std::vector<std::uint32_t> counts(data.class_names.size(), 2);
+  if (options.edges != "tree") {
+    out = read_label_edges(options.edges, data.class_names);
+    try {
+      const JunctionTree tree(FactorGraph(counts, as_graph(out)));
+    } catch (const Error& e) {
+      throw Error(fmt::format("{}: {}", options.edges, e.what()));
+    }
+    return out;
+  }
   for (const GraphEdge& edge : label_tree(data.label, counts)) out.push_back({edge.u, edge.v});
   return out;
 }
@@ -128,7 +137,8 @@ std::vector<double> GraphTrainingSet::for_raw_edges(std::vector<double> weights)
     for (std::size_t f = 0; f < count; ++f)
       for (std::size_t e = 0; e < table; ++e) {
         block[f * table + e] *= edge_standardizer_.inverse_scale[f];
-        if (!edge_standardizer_.mean.empty()) block[count * table + e] -= block[f * table + e] * edge_standardizer_.mean[f];
+        if (!edge_standardizer_.mean.empty())
+          block[count * table + e] -= block[f * table + e] * edge_standardizer_.mean[f];
       }
   }
   return weights;
@@ -171,7 +181,8 @@ double GraphTrainingSet::mean_loss(const Features& mapped, const Dataset& exampl
   const std::vector<double> scores = linear.scores(view(mapped), context);
   const GraphPredictor predictor(costs_, decode, solution.edge, multilabel_ ? 0 : structure_.edge_features.cols);
   const Groups rows = multilabel_ ? Groups(examples.examples()) : examples.feature_rows;
-  const GraphStructure shared = multilabel_ ? shared_edges(as_graph(label_edges_), examples.examples()) : GraphStructure();
+  const GraphStructure shared =
+      multilabel_ ? shared_edges(as_graph(label_edges_), examples.examples()) : GraphStructure();
   const GraphStructure& structure = multilabel_ ? shared : *examples.graph;
   const std::vector<std::int32_t> predicted =
       predictor.labellings(scores, {&rows, &examples.labels, &structure}, context);
