@@ -124,8 +124,8 @@ TrainingData read_training(const std::string& path, TrainOptions& options, bool 
   }
   if (!table.left_out.empty())
     note(quiet,
-         !table.output_names.empty()
-             ? fmt::format("{}: left out beside {}, {}, ..: {}", path, table.output_names[0], table.output_names.back(),
+         options.task == Task::ranking || options.task == Task::multilabel
+             ? fmt::format("{}: left out beside the {}: {}", path, options.task == Task::ranking ? "ranks" : "marks",
                            shown_list(table.left_out, 10))
              : fmt::format("{}: left out beside the label {}, which they would give away: {} (--target takes another "
                            "column as the label)",

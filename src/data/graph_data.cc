@@ -42,6 +42,9 @@ void match_types(const std::string& file, const char* what, const std::vector<st
 
 Dataset graphs_for_training(GraphText text) {
   text.require_labels();
+  if (text.label_names.size() < 2)
+    throw Error(fmt::format("{}: all nodes have the label {}; learning needs at least two labels", text.file,
+                            shown(text.label_names.at(0))));
   text.require_low_treewidth(text.label_names.size());
   LabelNumbers numbers;
   for (const std::string& name : text.label_names) numbers.number(name);

@@ -129,7 +129,7 @@ std::unique_ptr<SplitLearner> make_split_learner(SplitData data, const TrainOpti
   if (options.task == Task::sequence) return std::make_unique<SequenceLearner>(std::move(data), options);
   if (is_permutation(options))
     return std::make_unique<PartsLearner<PermutationTrainingSet>>(std::move(data), options, context);
-  if (options.task == Task::graph || (options.task == Task::multilabel && has_edges(options)))
+  if (options.task == Task::graph || (options.task == Task::multilabel && has_edges(options, data.train)))
     return std::make_unique<PartsLearner<GraphTrainingSet>>(std::move(data), options, context);
   if (options.task == Task::multilabel)
     return std::make_unique<PartsLearner<MultilabelTrainingSet>>(std::move(data), options, context);

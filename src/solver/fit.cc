@@ -167,8 +167,8 @@ std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std
     case Task::matching:
       return fit_parts<PermutationTrainingSet>(std::move(data), options, lambdas, context);
     case Task::multilabel:
-      return has_edges(options) ? fit_parts<GraphTrainingSet>(std::move(data), options, lambdas, context)
-                                : fit_parts<MultilabelTrainingSet>(std::move(data), options, lambdas, context);
+      return has_edges(options, data) ? fit_parts<GraphTrainingSet>(std::move(data), options, lambdas, context)
+                                      : fit_parts<MultilabelTrainingSet>(std::move(data), options, lambdas, context);
     case Task::graph:
       return fit_parts<GraphTrainingSet>(std::move(data), options, lambdas, context);
     default:

@@ -47,11 +47,15 @@ Dataset checked(Dataset data, bool multilabel) {
 
 std::vector<GraphEdge> chosen_edges(const TrainOptions& options, const Dataset& data) {
   if (!has_edges(options)) return {};
-  if (options.edges != "tree") return read_label_edges(options.edges, data.class_names);
-  if (data.class_names.size() < 2)
-    throw UsageError("--edges tree: there is one label only, which has no other to depend on. Leave it out");
   const std::vector<std::uint32_t> counts(data.class_names.size(), 2);
-  return label_tree(data.label, counts);
+  if (options.edges == "tree") return label_tree(data.label, counts);
+  std::vector<GraphEdge> out = read_label_edges(options.edges, data.class_names);
+  try {
+    const JunctionTree tree(FactorGraph(counts, out));
+  } catch (const Error& e) {
+    throw Error(fmt::format("{}: {}", options.edges, e.what()));
+  }
+  return out;
 }
 
 GraphTrainingSet::GraphTrainingSet(Dataset data, const TrainOptions& options, const Context& context)

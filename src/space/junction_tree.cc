@@ -22,8 +22,8 @@ std::string memory_text(double bytes) {
 
 [[noreturn]] void refuse(std::size_t treewidth, bool complete, double bytes, double limit) {
   throw Error(fmt::format(
-      "treewidth {}{} would need {}{}; the limit is {}: remove edges that close long cycles, or "
-      "use fewer labels",
+      "treewidth {}{} would need {}{}; the limit is {}: remove edges that close long cycles, or use "
+      "fewer labels",
       treewidth, complete ? "" : " or more", complete ? "" : "more than ", memory_text(bytes), memory_text(limit)));
 }
 

@@ -7,8 +7,8 @@
 
 namespace m4n {
 
-// The decoder a user gets who asks for none: `adversary` for M4N and `expected` for CRF where misses and false alarms
-// cost differently, `argmax` otherwise (they are all the same then).
+// The decoder a user gets who asks for none: `expected` for CRF, `adversary` for M4N where misses and false alarms cost
+// differently, `argmax` otherwise (where they cost the same, all three are the same).
 Decoder default_label_decoder(SurrogateKind surrogate, const LabelCosts& costs);
 
 // A label is predicted on where its score is above its threshold:
