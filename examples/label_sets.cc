@@ -26,8 +26,8 @@ int main() try {
   fit.model.save("walks.m4n");
 
   const m4n::Model model = m4n::Model::load("walks.m4n");
-  for (const m4n::LabelEdge& edge : model.graph.edges)
-    std::printf("%s and %s are joined\n", model.classes[edge.first].c_str(), model.classes[edge.second].c_str());
+  for (const m4n::GraphEdge& edge : model.graph.edges)
+    std::printf("%s and %s are joined\n", model.classes[edge.u].c_str(), model.classes[edge.v].c_str());
   const m4n::Features days = m4n::DenseMatrix{2, 2, {29, 0.0, 1, 0.9}};
   const std::vector<std::int32_t> on = model.predict(m4n::view(days));  // 0 or 1 for every label, row by row
   const std::size_t labels = model.k();

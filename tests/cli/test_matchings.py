@@ -73,7 +73,7 @@ def test_json_keys_and_the_guess(m4n, matched, tmp_path):
     result = m4n("train", path, "--model", tmp_path / "m.m4n", "--json", expect=DONE)
     assert result.stdout.count("\n") == 1 and "task matching, guessed" in result.stderr and "14 matchings" in result.stderr
     report = json.loads(result.stdout)
-    assert set(report) == TRAIN_KEYS
+    assert set(report) == TRAIN_KEYS | {"points"} and report["points"] == sum(SIZES)
     assert (report["task"], report["loss"], report["n"], report["d"], report["k"]) == ("matching", "hamming", 14, 3, 5)
     assert report["lambda"] == pytest.approx(sum(SIZES) / 14 / 14, rel=1e-15) and report["converged"]
     assert m4n.train(path, tmp_path / "m.m4n", "--surrogate", "crf")["lambda"] == pytest.approx(1 / 14, rel=1e-15)

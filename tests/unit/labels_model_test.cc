@@ -52,6 +52,10 @@ void expect_labels(const Model& model) {
   structure.edges = Groups(1);
   structure.edge = {{0, 1}};
   structure.edge_features = {1, model.graph.features, std::vector<double>(model.graph.features)};
+  structure.node_type_names = model.graph.node_types;
+  structure.edge_type_names = model.graph.edge_types;
+  if (!structure.node_type_names.empty()) structure.node_type = {0, 0};
+  if (!structure.edge_type_names.empty()) structure.edge_type = {0};
   const std::vector<std::int32_t> y = graph ? model.predict(x, Groups(1, 2), structure) : model.predict(x);
   ASSERT_EQ(y.size(), outputs);
   for (const std::int32_t label : y) {
