@@ -11,7 +11,8 @@ M4N     := $(RELEASE)/m4n
 VENV    := build/venv
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-build test-long test-dev test-asan test-tsan fuzz bench install format lint clean
+.PHONY: help build demo test test-build python-build python-test test-long test-dev test-asan test-tsan test-wheel fuzz bench \
+        bench-python install format lint clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,18 +26,30 @@ build: ## the library and the tool, build/release/m4n
 demo: build ## train on the embedded example, four surrogates side by side
 	$(M4N) demo
 
-# Both runners always run, so that both summaries are seen; either can fail the target.
-test: test-build $(VENV)/ready ## every quick test: C++ (ctest), then the command line (pytest)
+PYTEST := M4N_BIN=$(abspath $(M4N)) PYTHONPATH=$(abspath $(RELEASE)/python) $(VENV)/bin/python -m pytest
+
+# All runners always run, so that all summaries are seen; any can fail the target.
+test: test-build ## every quick test: C++ (ctest), then the command line and Python (pytest)
 	@status=0; \
 	echo "== ctest"; ctest --preset release -j $(JOBS) || status=1; \
-	echo "== pytest"; M4N_BIN=$(abspath $(M4N)) $(VENV)/bin/python -m pytest tests/cli || status=1; \
+	echo "== pytest, command line"; $(PYTEST) tests/cli || status=1; \
+	echo "== pytest, Python"; $(PYTEST) -n $(JOBS) tests/python || status=1; \
 	[ $$status = 0 ] || echo "make test: FAILED, see above"; \
 	exit $$status
 
-test-build:
+# The Python package is built beside the library, of the same objects, and tried from the build folder.
+test-build: $(VENV)/ready
 	@scripts/install-deps build test
-	cmake --preset release -DM4N_TESTS=ON
+	cmake --preset release -DM4N_TESTS=ON -DM4N_PYTHON=ON -DPython_EXECUTABLE=$(abspath $(VENV))/bin/python
 	cmake --build --preset release -j $(JOBS)
+
+python-build: $(VENV)/ready
+	@scripts/install-deps build test
+	cmake --preset release -DM4N_PYTHON=ON -DPython_EXECUTABLE=$(abspath $(VENV))/bin/python
+	cmake --build --preset release --target m4n-cli python_files -j $(JOBS)
+
+python-test: python-build ## the Python package alone: build it, test it
+	$(PYTEST) -n $(JOBS) tests/python
 
 $(VENV)/ready: tests/requirements.txt
 	@scripts/install-deps test
@@ -45,7 +58,7 @@ $(VENV)/ready: tests/requirements.txt
 	$(VENV)/bin/python -m pip install --quiet --requirement tests/requirements.txt
 	@touch $@
 
-test-long: test-dev test-asan test-tsan fuzz lint ## assertions, sanitizers, fuzzing, lint
+test-long: test-dev test-asan test-tsan test-wheel fuzz lint ## assertions, sanitizers, fuzzing, lint
 
 test-dev:
 	@scripts/install-deps build test
@@ -65,6 +78,17 @@ test-tsan:
 	cmake --build --preset tsan --target threaded_tests -j $(JOBS)
 	ctest --preset tsan -j 1
 
+# From the source distribution to a wheel to a fresh environment that has nothing else, and the tests run there.
+test-wheel:
+	@scripts/install-deps build test
+	rm -rf build/wheel-test && mkdir -p build/wheel-test
+	$(PYTHON) -m venv build/wheel-test/venv
+	build/wheel-test/venv/bin/python -m pip install --quiet build
+	build/wheel-test/venv/bin/python -m build --outdir build/wheel-test .
+	build/wheel-test/venv/bin/python -m pip install --quiet build/wheel-test/*.whl
+	build/wheel-test/venv/bin/python -m pip install --quiet --requirement tests/requirements.txt
+	M4N_BIN=$(abspath $(M4N)) build/wheel-test/venv/bin/python -m pytest -n $(JOBS) tests/python
+
 fuzz: ## each fuzz target for FUZZ_SECONDS (60) from its corpus
 	@scripts/install-deps build lint
 	cmake --preset fuzz
@@ -76,6 +100,10 @@ bench: ## the benchmarks; results as JSON
 	cmake --preset bench
 	cmake --build --preset bench -j $(JOBS)
 	bench/run
+
+bench-python: python-build ## costs beside scikit-learn's and mord's, see docs/performance.md; QUICK=1 for a small part
+	$(VENV)/bin/python -m pip install --quiet --requirement bench/python-requirements.txt
+	PYTHONPATH=$(abspath $(RELEASE)/python) $(VENV)/bin/python bench/python_costs.py $(if $(QUICK),--quick)
 
 install: build ## into PREFIX (/usr/local), below DESTDIR if given
 	DESTDIR=$(DESTDIR) cmake --install $(RELEASE) --prefix $(PREFIX)

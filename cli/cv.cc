@@ -93,7 +93,7 @@ std::vector<Candidate> candidates_of(const CvArguments& arguments, const TrainOp
     if (too_many_for_crf(o, data)) {
       note(arguments.quiet, fmt::format("crf is left out: it sums over all permutations, of up to {} items only",
                                         PermutationGibbs::largest_size));
-      out.pop_back();
+      std::erase_if(out, [](const Candidate& c) { return c.surrogate == SurrogateKind::crf; });
     }
     return out;
   }

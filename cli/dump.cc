@@ -28,11 +28,11 @@ struct Weight {
 
 constexpr std::size_t edge_place = std::size_t{1} << 40;  // beyond all features
 
-// "(edge y1 y2)", or of graphs "(edge TYPE: feature)".
+// "(edge y1 y2)"; of graphs "(edge)" for the constant table and "(edge 1)" for that of a feature, or "(edge:TYPE 1)".
 std::string edge_name(const Model& model, std::size_t table) {
   const GraphPart& part = model.graph;
   if (model.task == Task::multilabel)
-    return fmt::format("(edge {} {})", model.classes[part.edges[table].first], model.classes[part.edges[table].second]);
+    return fmt::format("(edge {} {})", model.classes[part.edges[table].u], model.classes[part.edges[table].v]);
   const std::size_t type = table / (part.features + 1), feature = table % (part.features + 1);
   const std::string of = part.edge_types.empty() ? "edge" : "edge:" + part.edge_types[type];
   if (feature == part.features) return fmt::format("({})", of);
@@ -145,10 +145,14 @@ Command dump_command() {
       "are for the first and the last token. On rankings the class is item_rank, or the item where the loss needs one "
       "score an item; on matchings it is pair. Of labels that depend on each other (edge A B) is a table, its class "
       "the two labels (01: A "
-      "off, B on). The weights are those of the model, which apply AFTER its transforms: "
+      "off, B on); of graphs (edge) is the table of every edge, (edge N) that of its feature N, (edge:TYPE N) with "
+      "types, and "
+      "TYPE:LABEL the class of a node with a type. The weights are those of the model, which apply AFTER its "
+      "transforms: "
       "where it standardises, "
       "to "
-      "(x - mean) * inverse_scale; on sequences that is folded into them, and they apply to the data as they came.\n",
+      "(x - mean) * inverse_scale; on sequences, and for features of edges, that is folded into them, and they apply "
+      "to the data as they came.\n",
       declare};
 }
 

@@ -6,7 +6,6 @@
 
 #include "arguments.h"
 #include "core/option_values.h"
-#include "data/graph_data.h"
 #include "data/text.h"
 #include "m4n/evaluate.h"
 #include "m4n/read.h"
@@ -65,7 +64,7 @@ int run_parts(const EvalArguments& arguments, const Model& model, const Dataset&
 
 int run_matchings(const EvalArguments& arguments, const Model& model) {
   require_matching_options(arguments.options, arguments.model);
-  const Dataset data = read_model_matchings(model, arguments.data, true);
+  const Dataset data = read_model_matchings(arguments.data, model, true);
   if (model.decode == Decoder::expected) require_probabilities(data, arguments.data);
   finite_pair_scores(model, data, arguments.data, arguments.context);
   return run_parts(arguments, model, data, model.predict(view(data.x), data.feature_rows, arguments.context));
@@ -73,10 +72,8 @@ int run_matchings(const EvalArguments& arguments, const Model& model) {
 
 int run_graphs(const EvalArguments& arguments, const Model& model) {
   require_graph_options(arguments.options, arguments.model);
-  Input input = Input::open(arguments.data);
-  LineReader lines(input);
   std::vector<std::string> unseen;
-  const Dataset data = graphs_for_model(read_graph_text(lines), model, true, &unseen);
+  const Dataset data = read_model_graphs(arguments.data, model, true, &unseen);
   warn_of_unseen(unseen, arguments);
   return run_parts(arguments, model, data,
                    model.predict(view(data.x), data.feature_rows, *data.graph, arguments.context));

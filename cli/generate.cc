@@ -276,7 +276,7 @@ Action declare(CLI::App& app) {
   add_file_option(app, "out", "FILE", "write there (the whole file or nothing) instead of to standard output",
                   arguments->out);
   app.add_flag("--json", arguments->json,
-               "print one JSON object: n, d (tokens for sequences), k, seed, bayes_risk, out; needs --out");
+               "print one JSON object: n, d (of sequences tokens), k, seed, bayes_risk, out; needs --out");
   return [arguments] { return run(*arguments); };
 }
 

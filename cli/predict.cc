@@ -163,16 +163,18 @@ int run(const PredictArguments& arguments) {
   }
   const Model model = Model::load(arguments.model);
   if (arguments.marginals && model.surrogate != SurrogateKind::crf)
-    throw UsageError(fmt::format(
-        "--marginals: {} was trained with --surrogate {}, which defines no class probabilities; "
-        "train with --surrogate crf, or use {}",
-        arguments.model, to_string(model.surrogate), model.task == Task::sequence ? "--k-best N" : "--scores"));
+    throw UsageError(
+        fmt::format("--marginals: {} was trained with --surrogate {}, which defines no class probabilities; "
+                    "train with --surrogate crf{}",
+                    arguments.model, to_string(model.surrogate),
+                    model.task == Task::sequence ? ", or use --k-best N"
+                    : model.task == Task::graph  ? ""
+                                                 : ", or use --scores"));
   if (model.task == Task::sequence) return run_sequences(model, arguments);
   if (arguments.k_best > 0)
-    throw UsageError(
-        fmt::format("--k-best ranks labellings of sequences, and {} is a model of the task {}; --scores "
-                    "gives its scores",
-                    arguments.model, to_string(model.task)));
+    throw UsageError(fmt::format("--k-best ranks labellings of sequences, and {} is a model of the task {}{}",
+                                 arguments.model, to_string(model.task),
+                                 model.task == Task::graph ? "" : "; --scores gives its scores"));
   if (model.task == Task::matching) {
     require_matching_options(arguments.options, arguments.model);
     deliver(predicted_matchings(model, arguments.data,

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "m4n/read.h"
 #include "scoring.h"
 #include "surrogate/permutation_predictor.h"
 
@@ -71,7 +72,7 @@ std::string as_json(const Found& found, const MatchingPrediction& wanted) {
 }  // namespace
 
 std::string predicted_matchings(const Model& model, const std::string& data, const MatchingPrediction& wanted) {
-  const Dataset examples = read_model_matchings(model, data, false);
+  const Dataset examples = read_model_matchings(data, model, false);
   if (model.decode == Decoder::expected || wanted.marginals) require_probabilities(examples, data);
   Found found;
   found.pairs = examples.feature_rows;

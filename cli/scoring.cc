@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "data/matching_text.h"
 #include "m4n/error.h"
 #include "space/permutation_gibbs.h"
 #include "transform/sequence_input.h"
@@ -51,12 +50,6 @@ void require_probabilities(const Dataset& examples, const std::string& path) {
           "{}: matching {} has {} points; a crf sums over all permutations, which is possible for up to {}: "
           "leave it out, or train with --decode argmax, or with another --surrogate",
           path, e + 1, size, PermutationGibbs::largest_size));
-}
-
-Dataset read_model_matchings(const Model& model, const std::string& path, bool partners_required) {
-  Input input = Input::open(path);
-  LineReader lines(input);
-  return read_matchings(lines, model.feature_names, model.d, partners_required);
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// Scores of a table, for the commands that predict.
+// For the commands that predict: scores that are numbers, and options that go with a model.
 #pragma once
 #include <vector>
 
@@ -18,9 +18,7 @@ std::vector<double> finite_pair_scores(const Model& model, const Dataset& exampl
 // has too many points for that.
 void require_probabilities(const Dataset& examples, const std::string& path);
 
-// A file of matchings for a model of them.
-Dataset read_model_matchings(const Model& model, const std::string& path, bool partners_required);
-// Options about columns mean nothing to it, nor to a model of graphs.
+// Options about columns mean nothing to models of matchings and graphs.
 void require_matching_options(const TrainOptions& options, const std::string& name);
 void require_graph_options(const TrainOptions& options, const std::string& name);
 

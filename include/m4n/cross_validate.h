@@ -21,6 +21,9 @@
 
 namespace m4n {
 
+struct Split {
+  std::vector<std::size_t> train, validation, test;  // ascending
+};
 // Random splits by ratio; or, where `folds` or `fold_of` is set, folds: each is the test part once, and the next one
 // (the first after the last) is the validation part.
 struct SplitPlan {
@@ -28,9 +31,7 @@ struct SplitPlan {
   std::array<double, 3> ratio{60, 20, 20};  // training, validation, test
   int folds = 0;                            // random folds of equal size
   std::vector<std::int32_t> fold_of;        // given folds, numbered from 0: one number an example
-};
-struct Split {
-  std::vector<std::size_t> train, validation, test;  // ascending
+  std::vector<Split> given;                 // or the splits themselves; their parts may overlap
 };
 // Refuses more splits than examples, and parts that would be empty.
 std::vector<Split> make_splits(std::size_t examples, const SplitPlan& plan, std::uint64_t seed);

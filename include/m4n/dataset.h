@@ -97,12 +97,14 @@ std::int32_t grade_of(double target, const OrdinalBins& bins);
 // A label that is not known: the file has none, or the model has never seen it.
 inline constexpr std::int32_t unknown_label = -1;
 
-// What joins the nodes of graphs (data/graph_structure.h).
+// What joins the nodes of graphs (m4n/graph.h).
 struct GraphStructure;
 
-// Two labels of a multi-label problem that depend on each other, by their numbers from 0.
-struct LabelEdge {
-  std::uint32_t first = 0, second = 0;
+// An undirected edge between two nodes, or two labels of a set, counted from 0. Its table of scores has a row for every
+// label of `u` and a column for every label of `v`.
+struct GraphEdge {
+  std::uint32_t u, v;
+  bool operator==(const GraphEdge&) const = default;
 };
 
 // How a file of sequences became rows of features (transform/sequence_input.h); models keep it.
@@ -113,10 +115,10 @@ struct Dataset {
   std::vector<std::string> feature_names;  // empty: the file names none; they count as 1, 2, ...
   std::vector<std::int32_t> label;         // indices into class_names, or unknown_label
   std::vector<std::string> class_names;
-  OrdinalBins bins;                            // the labels are grades cut from a raw target
-  std::vector<double> weight;                  // of each example; empty: all equal
-  Groups feature_rows, labels;                 // which rows and labels an example owns
-  std::shared_ptr<const SequenceInput> input;  // of sequences read from a file; null: the rows came as they are
+  OrdinalBins bins;                             // the labels are grades cut from a raw target
+  std::vector<double> weight;                   // of each example; empty: all equal
+  Groups feature_rows, labels;                  // which rows and labels an example owns
+  std::shared_ptr<const SequenceInput> input;   // of sequences read from a file; null: the rows came as they are
   std::shared_ptr<const GraphStructure> graph;  // of graphs
   std::size_t examples() const { return labels.count(); }
 };

@@ -28,7 +28,7 @@ struct Evaluation {
   std::vector<std::uint64_t> confusion;                 // k x k, [true * k + predicted]; unseen labels are not in it
   std::size_t unseen = 0;                               // rows (tokens) with labels the model has never seen
   // Of sequences and graphs; `labels` of label sets too.
-  std::size_t tokens = 0;
+  std::size_t tokens = 0, nodes = 0;
   std::vector<std::pair<std::string, FoundCounts>> labels{};  // by label
   std::vector<std::pair<std::string, FoundCounts>> chunks{};  // by type, where the labels are tags of chunks
 };

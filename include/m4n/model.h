@@ -50,7 +50,7 @@ struct ChainWeights {
 
 // What joins labels that depend on each other, and what that is worth.
 struct GraphPart {
-  std::vector<LabelEdge> edges;  // of label sets, the same in all examples, each with a table of its own
+  std::vector<GraphEdge> edges;  // of label sets, the same in all examples, each with a table of its own
   // By edge type (by edge of label sets) the tables of the edge's features, then the constant one: k x k each, row the
   // label of the edge's first node.
   std::vector<double> weights;
@@ -63,10 +63,13 @@ struct Model {
   SurrogateKind surrogate = SurrogateKind::m4n;
   Decoder decode = Decoder::argmax;
   double smoothing = 0;  // in units of the mean off-diagonal cost, as asked for
-  // zero-one, absolute, squared, hamming (sequences) or matrix; of permutations those of loss/position_loss_choice.h
+  // zero-one, absolute, squared, hamming (of parts) or matrix; of permutations those of loss/position_loss_choice.h; of
+  // label sets hamming or costs
   std::string loss_name;
-  std::vector<double> cost;  // k x k, cost[true * k + predicted]; of permutations only what their loss remembers
-  std::vector<std::string> classes;  // the items of rankings; none for matchings
+  // k x k, cost[true * k + predicted]; of permutations what their loss remembers, of label sets with the loss costs all
+  // misses, then all false alarms
+  std::vector<double> cost;
+  std::vector<std::string> classes;  // or labels, or the items of rankings; none for matchings
   std::size_t points = 0;            // of matchings: the most a side had in training
   OrdinalBins bins;                  // no cuts: the labels came as they are
   std::vector<std::string> feature_names;

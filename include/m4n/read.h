@@ -49,8 +49,8 @@ std::vector<double> raw_targets(const RawTable& table);
 // unknown_label and are listed in `unseen`.
 Dataset label_for_model(RawTable table, const Model& model, std::vector<std::string>* unseen);
 
-// ranking if the output is r1, r2, .., multilabel if it is y1, y2, ..; ordinal if the target is a raw number column (`target`) or bins are asked for;
-// multiclass otherwise.
+// ranking if the output is r1, r2, .., multilabel if it is y1, y2, ..; ordinal if the target is a raw number column
+// (`target`) or bins are asked for; multiclass otherwise.
 Task guess_task(const RawTable& table, int bins);
 
 // Sequences for training. CoNLL columns become attributes by options.text_template, the last column being the label;
@@ -69,6 +69,14 @@ struct LabelledSequences {
   std::vector<std::int32_t> truth;  // indices into names, or unknown_label where the file does not say (`_`, no column)
 };
 LabelledSequences read_model_sequences(const std::string& path, const Model& model, bool labels_required);
+
+// Matchings and graphs (docs/formats.md), for training and for a trained model. Partners and labels that the file does
+// not know become unknown_label where they are not required; labels the model has never seen, too, and are listed.
+Dataset read_training_matchings(const std::string& path);
+Dataset read_model_matchings(const std::string& path, const Model& model, bool partners_required);
+Dataset read_training_graphs(const std::string& path);
+Dataset read_model_graphs(const std::string& path, const Model& model, bool labels_required,
+                          std::vector<std::string>* unseen = nullptr);
 
 // One weight a class from `balanced` (n / (k n_c)) or a CSV file with rows class,weight.
 std::vector<double> read_class_weights(const std::string& spec, const Dataset& data);

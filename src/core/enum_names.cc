@@ -8,9 +8,13 @@
 namespace m4n {
 namespace {
 
-constexpr EnumName<Task> task_names[] = {{Task::multiclass, "multiclass"}, {Task::ordinal, "ordinal"},   {Task::multilabel, "multilabel"},
-    {Task::sequence, "sequence"},     {Task::ranking, "ranking"},   {Task::matching, "matching"},
-    {Task::graph, "graph"}};
+constexpr EnumName<Task> task_names[] = {{Task::multiclass, "multiclass"},
+                                         {Task::ordinal, "ordinal"},
+                                         {Task::multilabel, "multilabel"},
+                                         {Task::sequence, "sequence"},
+                                         {Task::ranking, "ranking"},
+                                         {Task::matching, "matching"},
+                                         {Task::graph, "graph"}};
 constexpr EnumName<SurrogateKind> surrogate_names[] = {
     {SurrogateKind::m4n, "m4n"}, {SurrogateKind::m3n, "m3n"}, {SurrogateKind::crf, "crf"}, {SurrogateKind::qs, "qs"}};
 constexpr EnumName<SolverKind> solver_names[] = {{SolverKind::automatic, "auto"},
@@ -28,7 +32,7 @@ constexpr EnumName<StepRule> step_names[] = {
     {StepRule::automatic, "auto"}, {StepRule::paper, "paper"}, {StepRule::line_search, "line-search"}};
 constexpr EnumName<Binning> binning_names[] = {{Binning::quantile, "quantile"}, {Binning::width, "width"}};
 constexpr EnumName<Format> format_names[] = {
-    {Format::automatic, "auto"},    {Format::csv, "csv"}, {Format::libsvm, "libsvm"},    {Format::conll, "conll"},
+    {Format::automatic, "auto"},    {Format::csv, "csv"}, {Format::libsvm, "libsvm"},     {Format::conll, "conll"},
     {Format::crfsuite, "crfsuite"}, {Format::ocr, "ocr"}, {Format::matching, "matching"}, {Format::graph, "graph"}};
 
 constexpr EnumName<FeatureKind> feature_names[] = {

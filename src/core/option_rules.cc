@@ -60,8 +60,8 @@ void validate_surrogate(const TrainOptions& o) {
   if (o.decode == Decoder::expected && m4n && o.smoothing <= 0)
     throw UsageError(
         fmt::format("--decode expected needs a distribution over the classes, and the marginals of the plain max-min "
-                    "game are not unique. Use --decode adversary, or {}",
-                    o.task && (bit(*o.task) & classes) == 0 ? "--surrogate crf" : "--smoothing 1 to make them unique"));
+                    "game are not unique. Use --decode adversary or --surrogate crf{}",
+                    o.task && (bit(*o.task) & classes) == 0 ? "" : ", or for classes and grades --smoothing 1"));
   if (o.decode == Decoder::expected && o.surrogate == SurrogateKind::m3n)
     throw UsageError(
         "--decode expected needs a distribution over the classes, and m3n has none. Use --decode argmax, or "
@@ -143,16 +143,13 @@ void validate_grades(const TrainOptions& o) {
 }
 
 std::string words_for(Tasks tasks) {
-  const std::pair<Tasks, const char*> words[] = {{classes, "classes and grades"},
-                                                 {sequences, "--task sequence"},
-                                                 {rankings, "--task ranking"},
-                                                 {matchings, "--task matching"},
-                                                 {label_sets, "--task multilabel"},
-                                                 {graphs, "--task graph"}};
+  const std::pair<Tasks, const char*> words[] = {{classes, "classes and grades"},   {sequences, "--task sequence"},
+                                                 {rankings, "--task ranking"},      {matchings, "--task matching"},
+                                                 {label_sets, "--task multilabel"}, {graphs, "--task graph"}};
   std::vector<std::string> out;
   for (const auto& [set, word] : words)
     if ((set & tasks) != 0) out.emplace_back(word);
-  return fmt::format("{}", fmt::join(out, " and "));
+  return fmt::format("{}", fmt::join(out, ", "));
 }
 
 // An option that has another value than its default, and the tasks it is for.
@@ -172,11 +169,9 @@ constexpr Rule rules[] = {
     {"--loss hamming (for classes it is called zero-one)",
      [](const auto& o, const auto&) { return o.loss == "hamming"; }, several_parts},
     {"--loss absolute (for rankings it is called footrule)",
-     [](const auto& o, const auto&) { return o.loss == "absolute"; },
-     classes | sequences | graphs},
+     [](const auto& o, const auto&) { return o.loss == "absolute"; }, classes | sequences | graphs},
     {"--loss squared (for rankings it is called spearman)",
-     [](const auto& o, const auto&) { return o.loss == "squared"; },
-     classes | sequences | graphs},
+     [](const auto& o, const auto&) { return o.loss == "squared"; }, classes | sequences | graphs},
     {"--loss footrule, spearman, dcg, kendall or precision@K",
      [](const auto& o, const auto&) {
        return o.loss == "footrule" || o.loss == "spearman" || o.loss == "dcg" || o.loss == "kendall" ||
@@ -199,16 +194,17 @@ constexpr Rule rules[] = {
 };
 
 // How a surrogate of whole outputs can be solved.
-void validate_structured_solver(const TrainOptions& o, const char* outputs, bool crf_by_prox) {
+void validate_structured_solver(const TrainOptions& o, const char* outputs, bool crf_by_prox, bool paper) {
   const bool crf = o.surrogate == SurrogateKind::crf;
   const SolverKind own = crf ? (crf_by_prox ? SolverKind::prox : SolverKind::lbfgs) : SolverKind::atoms;
   const bool fits = o.solver == SolverKind::automatic || o.solver == own || (crf && o.solver == SolverKind::lbfgs) ||
-                    (o.solver == SolverKind::gbcfw && o.oracle == OracleKind::spmp);
+                    (paper && o.solver == SolverKind::gbcfw && o.oracle == OracleKind::spmp);
   if (!fits)
-    throw UsageError(fmt::format(
-        "--solver {}: on {} {} is solved by {}. Leave --solver out", to_string(o.solver), outputs,
-        to_string(o.surrogate),
-        crf ? (crf_by_prox ? "prox or lbfgs" : "lbfgs") : "atoms, or with m4n by gbcfw with --oracle spmp"));
+    throw UsageError(fmt::format("--solver {}: on {} {} is solved by {}. Leave --solver out", to_string(o.solver),
+                                 outputs, to_string(o.surrogate),
+                                 crf     ? (crf_by_prox ? "prox or lbfgs" : "lbfgs")
+                                 : paper ? "atoms, or with m4n by gbcfw with --oracle spmp"
+                                         : "atoms"));
 }
 
 void validate_task(const TrainOptions& o) {
@@ -223,7 +219,7 @@ void validate_task(const TrainOptions& o) {
       throw UsageError(
           "--surrogate qs regresses onto the costs of all labellings of a sequence, of which there are too many. Use "
           "m4n, m3n or crf");
-    validate_structured_solver(o, "sequences", true);
+    validate_structured_solver(o, "sequences", true, true);
   }
   if (o.task == Task::graph || o.task == Task::multilabel) {
     const bool joined = o.task == Task::graph || (!o.edges.empty() && o.edges != "none");
@@ -232,15 +228,16 @@ void validate_task(const TrainOptions& o) {
           "--surrogate qs regresses every label on its own, so that edges between them would change nothing. Use m4n, "
           "m3n or crf");
     if (o.oracle == OracleKind::spmp || o.solver == SolverKind::gbcfw)
-      throw UsageError(fmt::format("--oracle spmp and --solver gbcfw are not for --task {}, whose games are solved "
-                                   "exactly. Leave them out",
-                                   to_string(*o.task)));
-    if (joined) validate_structured_solver(o, "graphs", false);
+      throw UsageError(
+          fmt::format("--oracle spmp and --solver gbcfw are not for --task {}, whose games are solved "
+                      "exactly. Leave them out",
+                      to_string(*o.task)));
+    if (joined) validate_structured_solver(o, "labels that depend on each other", false, false);
     if (!joined && o.solver == SolverKind::atoms)
       throw UsageError("--solver atoms is for labels that depend on each other (--edges). Leave it out");
   }
   if (o.task == Task::ranking || o.task == Task::matching) {
-    if (o.surrogate != SurrogateKind::qs) validate_structured_solver(o, "permutations", false);
+    if (o.surrogate != SurrogateKind::qs) validate_structured_solver(o, "permutations", false, true);
     if (!o.warm_start)
       throw UsageError(
           "--warm-start no: on permutations the spmp oracle always starts at the uniform distribution. "

@@ -96,8 +96,9 @@ OptionRow loss_row() {
       "loss", fmt::format("{}|{}K|FILE.csv", fmt::join(words, "|"), precision),
       "zero-one; absolute for ordinal; hamming for all others",
       "what a mistake costs. Classes: a file holds the k x k matrix cost[true][predicted]; a sequence costs the mean "
-      "over its tokens, hamming being that of zero-one, and a graph over its nodes. Label sets: mean over labels; a file "
-          "with rows label,miss,false_alarm. Rankings: mean over items of being misplaced (hamming), of "
+      "over its tokens, hamming being that of zero-one, and a graph over its nodes. Label sets: mean over labels; a "
+      "file "
+      "with rows label,miss,false_alarm. Rankings: mean over items of being misplaced (hamming), of "
       "the distance of ranks (footrule) or its square (spearman); what the first K miss (precision@K); lost "
       "discounted gain (dcg); a file with one row of item weights, or costs[true rank][predicted rank]",
       [words, precision](TrainOptions& o, const std::string& text) {
@@ -115,11 +116,13 @@ std::vector<OptionRow> make_table() {
   std::vector<OptionRow> table;
   const auto add = [&table](OptionRow row) { table.push_back(std::move(row)); };
 
-  add(choice<Task>("task",
+  add(choice<Task>(
+      "task",
       {Task::multiclass, Task::ordinal, Task::multilabel, Task::sequence, Task::ranking, Task::matching, Task::graph},
       "guessed from the data, and said",
-                   "what is predicted: classes without an order, ordered grades, sets of the labels y1, y2, .., a label for every "
-      "token of a sequence, the order of the items r1, r2, .., which points of two sets belong together, or a label for "
+      "what is predicted: classes without an order, ordered grades, sets of the labels y1, y2, .., a label for every "
+      "token of a sequence, the order of the items r1, r2, .., which points of two sets belong together, or a label "
+      "for "
       "every node of a graph",
       &T::task));
   add(choice<SurrogateKind>(
@@ -139,7 +142,8 @@ std::vector<OptionRow> make_table() {
       "argmax (viterbi for sequences); adversary for m4n with an asymmetric cost; expected for crf and smoothed m4n",
       "from scores to a prediction: the largest score (of a whole output; viterbi: of a whole sequence), the min "
       "player's most likely "
-      "answer (m4n), or the least expected cost under the model's distribution (crf, qs, smoothed m4n)",
+      "answer (m4n), or the least expected cost under the model's distribution (crf; of classes and grades also qs and "
+      "smoothed m4n)",
       &T::decode));
   add(loss_row());
   add(real("lambda", "X", "1/n; for m4n and m3n on outputs with several parts their mean number / n",
@@ -156,7 +160,8 @@ std::vector<OptionRow> make_table() {
       "auto",
       "prox: proximal dual ascent (for sequences with crf: exponentiated gradient); atoms: m4n and m3n on sequences "
       "and "
-      "permutations and graphs, weights over whole outputs; gbcfw: the paper's block-coordinate Frank-Wolfe; lbfgs: crf only",
+      "permutations and graphs, weights over whole outputs; gbcfw: the paper's block-coordinate Frank-Wolfe; lbfgs: "
+      "crf only",
       &T::solver));
   add(choice<OracleKind>("oracle", {OracleKind::exact, OracleKind::spmp}, "exact",
                          "how the max-min game of an example is solved: exactly, or by the paper's saddle-point mirror "
@@ -226,7 +231,9 @@ std::vector<OptionRow> make_table() {
   add({"edges", "none|tree|FILE", "none",
        "multilabel: labels that depend on each other: those of the tree in which they tell most about each other, or "
        "the pairs in the lines of a file",
-       [](T& o, const std::string& text) { o.edges = parse_nonempty("edges", text, "none, tree or the name of a file"); }});
+       [](T& o, const std::string& text) {
+         o.edges = parse_nonempty("edges", text, "none, tree or the name of a file");
+       }});
   add(yes_no("standardize", "yes for dense features, no for sequences",
              "scale every feature to mean 0 and variance 1 (sparse: no centring)", &T::standardize));
   add(yes_no("bias", "yes", "add a constant feature 1, regularised like the others", &T::bias));

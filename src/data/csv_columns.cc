@@ -201,7 +201,10 @@ class Assignment {
   bool gives_answer_away(const std::string& name) const {
     if (place_.contains(name)) return false;
     if (!place_.empty() && (name == "label" || name == "target")) return true;
-    if (columns_.outputs != OutputColumns::one) return name == "label" || name == "target";
+    if (columns_.outputs != OutputColumns::one) {
+      const char other = columns_.outputs == OutputColumns::ranks ? 'y' : 'r';
+      return name == "label" || name == "target" || (has_family(other) && output_family(name) == other);
+    }
     if (columns_.target_column < 0) return false;
     const std::string& target = columns_.names[static_cast<std::size_t>(columns_.target_column)];
     if (wanted_target_.empty()) return target == "label" && name == "target";

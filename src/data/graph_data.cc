@@ -6,6 +6,7 @@
 
 #include "data/sequence_labels.h"
 #include "m4n/error.h"
+#include "m4n/read.h"
 
 namespace m4n {
 namespace {
@@ -81,6 +82,19 @@ Dataset graphs_for_model(GraphText text, const Model& model, bool labels_require
   out.label = std::move(label);
   out.class_names = model.classes;
   return out;
+}
+
+Dataset read_training_graphs(const std::string& path) {
+  Input input = Input::open(path);
+  LineReader lines(input);
+  return graphs_for_training(read_graph_text(lines));
+}
+
+Dataset read_model_graphs(const std::string& path, const Model& model, bool labels_required,
+                          std::vector<std::string>* unseen) {
+  Input input = Input::open(path);
+  LineReader lines(input);
+  return graphs_for_model(read_graph_text(lines), model, labels_required, unseen);
 }
 
 }  // namespace m4n

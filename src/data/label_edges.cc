@@ -24,7 +24,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 }  // namespace
 
-std::vector<LabelEdge> read_label_edges(const std::string& path, const std::vector<std::string>& labels) {
+std::vector<GraphEdge> read_label_edges(const std::string& path, const std::vector<std::string>& labels) {
   Input input = Input::open(path);
   LineReader lines(input);
   const auto fail = [&](const std::string& what) {
@@ -40,7 +40,7 @@ std::vector<LabelEdge> read_label_edges(const std::string& path, const std::vect
                        shown_list(labels, 10), labels.size()));
     return static_cast<std::uint32_t>(*number) - 1;
   };
-  std::vector<LabelEdge> out;
+  std::vector<GraphEdge> out;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> line_of;
   for (std::string_view line; lines.next(line);) {
     const std::string_view text = trim(line);

@@ -9,6 +9,6 @@
 namespace m4n {
 
 // Refuses unknown labels, a label joined with itself, and an edge that occurs twice, with file and line.
-std::vector<LabelEdge> read_label_edges(const std::string& path, const std::vector<std::string>& labels);
+std::vector<GraphEdge> read_label_edges(const std::string& path, const std::vector<std::string>& labels);
 
 }  // namespace m4n

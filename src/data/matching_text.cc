@@ -13,6 +13,7 @@
 #include "core/wording.h"
 #include "data/table.h"
 #include "m4n/error.h"
+#include "m4n/read.h"
 
 namespace m4n {
 namespace {
@@ -304,6 +305,18 @@ void append_matching(const Dataset& data, std::size_t example, std::string& text
       for (const double value : x.row(pairs + i * size + j)) fmt::format_to(out, " {}", value);
       text += '\n';
     }
+}
+
+Dataset read_training_matchings(const std::string& path) {
+  Input input = Input::open(path);
+  LineReader lines(input);
+  return read_matchings(lines);
+}
+
+Dataset read_model_matchings(const std::string& path, const Model& model, bool partners_required) {
+  Input input = Input::open(path);
+  LineReader lines(input);
+  return read_matchings(lines, model.feature_names, model.d, partners_required);
 }
 
 }  // namespace m4n

@@ -86,12 +86,14 @@ std::string checksum(const Dataset& data, std::span<const double> raw_target, co
 
 std::string gamma_text(const std::optional<double>& gamma) { return gamma ? fmt::format("{}", *gamma) : "median"; }
 
-// "tree", or what a file says.
+// "tree", what a file says, or nothing.
 std::string edges_text(const TrainOptions& o, const Dataset& data) {
-  if (!has_edges(o) || o.edges == "tree") return o.edges;
-  std::string out;
-  for (const LabelEdge& edge : chosen_edges(o, data)) out += fmt::format("{}-{} ", edge.first, edge.second);
-  return out;
+  if (!has_edges(o)) return {};
+  if (o.edges == "tree") return o.edges;
+  std::vector<std::string> out;
+  for (const GraphEdge& edge : chosen_edges(o, data))
+    out.push_back(fmt::format("{}-{}", data.class_names[edge.u], data.class_names[edge.v]));
+  return fmt::format("{}", fmt::join(out, " "));
 }
 
 Json settings(const Dataset& data, std::span<const double> raw_target, const CvOptions& options) {

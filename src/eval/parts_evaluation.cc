@@ -237,7 +237,7 @@ Evaluation evaluate(const Model& model, const Groups& groups, std::span<const st
   if (graph || model.task == Task::multilabel) out.labels = label_table(parts);
   if (!graph) return out;
   const std::size_t k = model.k();
-  out.tokens = truth.size();
+  out.nodes = truth.size();
   out.confusion.resize(k * k);
   for (std::size_t m = 0; m < truth.size(); ++m) {
     if (truth[m] == unknown_label)

@@ -65,9 +65,20 @@ std::vector<std::int32_t> random_folds(std::size_t n, int folds, std::uint64_t s
   return out;
 }
 
+std::vector<Split> checked(const std::vector<Split>& splits, std::size_t n) {
+  for (std::size_t s = 0; s < splits.size(); ++s)
+    for (const std::vector<std::size_t>* part : {&splits[s].train, &splits[s].validation, &splits[s].test}) {
+      if (part->empty()) throw Error(fmt::format("split {} has an empty part; every part needs an example", s + 1));
+      for (const std::size_t i : *part)
+        if (i >= n) throw Error(fmt::format("split {} names example {} of {}, counted from 0", s + 1, i, n));
+    }
+  return splits;
+}
+
 }  // namespace
 
 std::vector<Split> make_splits(std::size_t examples, const SplitPlan& plan, std::uint64_t seed) {
+  if (!plan.given.empty()) return checked(plan.given, examples);
   constexpr double most_places = 2e8;  // of examples in splits, 8 bytes each
   const int asked = plan.fold_of.empty() ? (plan.folds > 0 ? plan.folds : plan.splits)
                                          : 1 + *std::max_element(plan.fold_of.begin(), plan.fold_of.end());

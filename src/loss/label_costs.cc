@@ -150,9 +150,10 @@ std::vector<double> kept_costs(const LabelCosts& costs) {
 LabelCosts remembered_costs(const std::vector<double>& kept, const std::vector<std::string>& labels) {
   if (kept.empty()) return LabelCosts::hamming(labels.size());
   if (kept.size() != 2 * labels.size())
-    throw Error(fmt::format("{} costs for {} labels; expected the costs of missing each, then those of announcing each "
-                            "wrongly",
-                            kept.size(), labels.size()));
+    throw Error(
+        fmt::format("{} costs for {} labels; expected the costs of missing each, then those of announcing each "
+                    "wrongly",
+                    kept.size(), labels.size()));
   const auto middle = kept.begin() + static_cast<std::ptrdiff_t>(labels.size());
   return {{kept.begin(), middle}, {middle, kept.end()}, "the costs", labels};
 }

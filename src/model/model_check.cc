@@ -3,7 +3,8 @@
 //   k >= 2 distinct classes (items; none for matchings); features + bias >= 1; weights (features + bias) x outputs,
 //   finite cost k x k with cost[t][p] > cost[t][t] for p != t, and equal to the named loss where it has a name
 //   permutations: a loss of positions with the numbers it has, a decoder of permutations, no bias for matchings
-//   cuts: none, or k - 1 finite non-decreasing ones for an ordinal task
+//   label sets: hamming or costs that are positive, edges between different labels with 2 x 2 weights each; graphs:
+//   tables for every type and feature of edges cuts: none, or k - 1 finite non-decreasing ones for an ordinal task
 //   mean, inverse_scale: none, or d finite numbers; no mean for sparse features
 //   a feature map unless linear: finite points, gamma > 0, phases for fourier only
 //   sequences: weights of the shapes above them, a decoder of chains, an input with as many columns as weights
@@ -86,7 +87,7 @@ class Checker {
       require(k == 0 && model_.points > 0, "it is about matchings, but has names of items, or no points");
     else
       require(k >= (model_.task == Task::multilabel ? 1U : 2U) && k <= std::numeric_limits<std::int32_t>::max(),
-              fmt::format("it has {} classes; expected at least 2", k));
+              fmt::format("it has {} classes; expected at least {}", k, model_.task == Task::multilabel ? 1 : 2));
     require(model_.d <= std::numeric_limits<std::uint32_t>::max(), fmt::format("it has {} features", model_.d));
     require(model_.task == Task::sequence || model_.width() > 0 || model_.bias, "it has neither features nor a bias");
     require_distinct("class", model_.classes);
@@ -156,9 +157,8 @@ class Checker {
               "it has types or features of edges, which label sets have not");
       require_length("edge_weights", part.weights.size(), 4 * part.edges.size());
       std::set<std::pair<std::uint32_t, std::uint32_t>> seen;
-      for (const LabelEdge& edge : part.edges)
-        require(edge.first < k && edge.second < k && edge.first != edge.second &&
-                    seen.insert(std::minmax(edge.first, edge.second)).second,
+      for (const GraphEdge& edge : part.edges)
+        require(edge.u < k && edge.v < k && edge.u != edge.v && seen.insert(std::minmax(edge.u, edge.v)).second,
                 "an edge joins labels that are not there, a label with itself, or occurs twice");
     }
     const bool crf = model_.surrogate == SurrogateKind::crf, m4n = model_.surrogate == SurrogateKind::m4n;

@@ -123,7 +123,8 @@ std::string permutation_bytes(const Model& model) {
 
 std::string labels_bytes(const Model& model) {
   std::vector<double> ends;
-  for (const LabelEdge& edge : model.graph.edges) ends.insert(ends.end(), {double(edge.first), double(edge.second)});
+  for (const GraphEdge& edge : model.graph.edges)
+    ends.insert(ends.end(), {static_cast<double>(edge.u), static_cast<double>(edge.v)});
   ModelFileWriter file(labels_kind);
   write_common(file, model);
   file.field("mapped", model.map.kind != FeatureKind::linear);

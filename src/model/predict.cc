@@ -71,6 +71,20 @@ class RowScorer {
   std::vector<double> input_, features_;
 };
 
+// Consecutive runs of at least one row that are all there are.
+void require_runs(const Groups& groups, std::size_t rows, const char* what) {
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < groups.count(); ++i) {
+    if (groups.begin(i) != next || groups.end(i) <= next || groups.end(i) > rows)
+      throw Error(
+          fmt::format("{} {} (counted from 1) has the rows {} to {} of {}; expected a run of at least one, "
+                      "behind that of the {} before",
+                      what, i + 1, groups.begin(i), groups.end(i), rows, what));
+    next = groups.end(i);
+  }
+  if (next != rows) throw Error(fmt::format("the {}s have {} rows, the data {}", what, next, rows));
+}
+
 }  // namespace
 
 std::size_t Model::outputs() const {
@@ -106,6 +120,9 @@ std::vector<std::string> Model::output_names() const {
 std::vector<double> Model::scores(const FeaturesView& x, const Context& context) const {
   if (task == Task::sequence)
     throw Error("a model of sequences scores no single rows; use predict() with which rows belong together");
+  if (weights.size() != (width() + (bias ? 1 : 0)) * outputs())
+    throw Error(
+        fmt::format("the model has {} weights for {} features and {} scores", weights.size(), width(), outputs()));
   std::optional<MapEvaluator> mapped;
   if (map.kind != FeatureKind::linear) mapped.emplace(map);
   return std::visit(
@@ -155,19 +172,9 @@ std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Context& c
 std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Groups& groups, const Context& context) const {
   if (task != Task::sequence && task != Task::matching)
     throw Error(fmt::format("a model of the task {} predicts single rows, not groups of them", to_string(task)));
-  const char* const what = task == Task::matching ? "matching" : "sequence";
   const auto [rows, columns] = std::visit([](const auto& data) { return std::pair{data.rows, data.cols}; }, x);
   if (columns != d) throw Error(fmt::format("the data have {} features, the model was trained on {}", columns, d));
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < groups.count(); ++i) {
-    if (groups.begin(i) != next || groups.end(i) <= next || groups.end(i) > rows)
-      throw Error(
-          fmt::format("{} {} (counted from 1) has the rows {} to {} of {}; expected a run of at least one, "
-                      "behind that of the {} before",
-                      what, i + 1, groups.begin(i), groups.end(i), rows, what));
-    next = groups.end(i);
-  }
-  if (next != rows) throw Error(fmt::format("the {}s have {} rows, the data {}", what, next, rows));
+  require_runs(groups, rows, task == Task::matching ? "matching" : "sequence");
   if (task == Task::matching) return PermutationPredictor(*this).matchings(scores(x, context), groups, context);
   return predict_sequences(ChainPredictor(*this), x, groups, context);
 }
@@ -175,6 +182,13 @@ std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Groups& gr
 std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Groups& graphs, const GraphStructure& structure,
                                          const Context& context) const {
   if (task != Task::graph) throw Error(fmt::format("a model of the task {} predicts no graphs", to_string(task)));
+  require_runs(graphs, std::visit([](const auto& data) { return data.rows; }, x), "graph");
+  const bool same_edges =
+      structure.edge.empty() || (structure.edge_features.cols == graph.features &&
+                                 structure.edge_types() == std::max<std::size_t>(graph.edge_types.size(), 1));
+  if (structure.edges.count() != graphs.count() || !same_edges ||
+      structure.node_types() != std::max<std::size_t>(graph.node_types.size(), 1))
+    throw Error("these graphs have other edges, types or features of edges than those of training");
   return graph_predictor(*this).labellings(scores(x, context), {&graphs, &graphs, &structure}, context);
 }
 

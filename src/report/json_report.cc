@@ -62,8 +62,7 @@ Json input_json(const SequenceInput& input) {
 // What joins labels: pairs of them, or the types and features of edges.
 Json graph_json(const Model& model) {
   Json edges = Json::array();
-  for (const LabelEdge& edge : model.graph.edges)
-    edges.push_back({model.classes[edge.first], model.classes[edge.second]});
+  for (const GraphEdge& edge : model.graph.edges) edges.push_back({model.classes[edge.u], model.classes[edge.v]});
   if (model.task == Task::multilabel) return {{"edges", std::move(edges)}};
   return {{"node_types", model.graph.node_types},
           {"edge_types", model.graph.edge_types},
@@ -103,6 +102,7 @@ std::string train_json(const TrainReport& report, const std::string& model_path)
   object["interrupted"] = report.interrupted;
   if (report.task == to_string(Task::sequence)) object["tokens"] = report.tokens;
   if (report.task == to_string(Task::graph)) object["nodes"] = report.tokens;
+  if (report.task == to_string(Task::matching)) object["points"] = report.tokens;
   object["model"] = model_path;
   return one_line(object);
 }
@@ -166,6 +166,7 @@ std::string eval_json(const Evaluation& evaluation, const std::vector<std::strin
                  {"metrics", std::move(metrics)},
                  {"classes", classes}};
   if (evaluation.tokens > 0) object["tokens"] = evaluation.tokens;
+  if (evaluation.nodes > 0) object["nodes"] = evaluation.nodes;
   if (!evaluation.labels.empty()) {
     object["labels"] = found_json(evaluation.labels);
     if (!evaluation.chunks.empty()) object["chunks"] = found_json(evaluation.chunks);

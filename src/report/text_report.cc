@@ -116,6 +116,20 @@ std::string features_text(const Model& model) {
   return fmt::format("{}, gamma {}{}, {}", kind, rounded(map.kernel.gamma), degree, counted(map.points.rows, "point"));
 }
 
+// "y1-y2, y1-y4", or of graphs the features and types they may have.
+std::string edges_text(const Model& model) {
+  if (model.task == Task::multilabel) {
+    std::vector<std::string> pairs;
+    for (const GraphEdge& edge : model.graph.edges)
+      pairs.push_back(fmt::format("{}-{}", model.classes[edge.u], model.classes[edge.v]));
+    return abridged(pairs);
+  }
+  std::string out = "with " + counted(model.graph.features, "feature");
+  if (!model.graph.edge_types.empty()) out += "; types " + abridged(model.graph.edge_types);
+  if (!model.graph.node_types.empty()) out += "; node types " + abridged(model.graph.node_types);
+  return out;
+}
+
 }  // namespace
 
 std::string train_text(const TrainReport& report) {
@@ -153,6 +167,7 @@ std::string info_text(const Model& model) {
       {"norm squared", rounded(model.norm_squared)},
   };
   if (!model.classes.empty()) lines.emplace_back(outputs_word(model.task), abridged(model.classes));
+  if (!model.graph.weights.empty()) lines.emplace_back("edges", edges_text(model));
   if (model.interrupted) lines.emplace_back("interrupted", "yes; this is the best solution found until then");
   if (!model.bins.cuts.empty())
     lines.emplace_back("cuts", fmt::format("{} ({})", abridged(model.bins.cuts), to_string(model.bins.rule)));
@@ -164,7 +179,8 @@ std::string eval_text(const Evaluation& evaluation, const Model& model, const Bo
   const bool sequences = model.task == Task::sequence;
   const bool graphs = model.task == Task::graph;
   Lines lines = {{sequences ? "sequences" : graphs ? "graphs" : "examples", std::to_string(evaluation.n)}};
-  if (sequences || graphs) lines.emplace_back(graphs ? "nodes" : "tokens", std::to_string(evaluation.tokens));
+  if (sequences) lines.emplace_back("tokens", std::to_string(evaluation.tokens));
+  if (graphs) lines.emplace_back("nodes", std::to_string(evaluation.nodes));
   const std::size_t first = lines.size();
   lines.emplace_back(fmt::format("loss ({})", model.loss_name), rounded(evaluation.loss));
   for (const auto& [name, value] : evaluation.metrics) lines.emplace_back(name, rounded(value));

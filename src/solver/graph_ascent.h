@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "oracle/graph_shapes.h"
 #include "solver/atom_ascent.h"
 #include "solver/chain_atoms.h"
 #include "solver/graph_gram.h"
 #include "solver/graph_oracles.h"
-#include "solver/graph_shapes.h"
 
 namespace m4n {
 

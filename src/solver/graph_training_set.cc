@@ -43,35 +43,25 @@ Dataset checked(Dataset data, bool multilabel) {
   return data;
 }
 
-std::vector<GraphEdge> as_graph(const std::vector<LabelEdge>& edges) {
-  std::vector<GraphEdge> out;
-  for (const LabelEdge& edge : edges) out.push_back({edge.first, edge.second});
-  return out;
-}
-
 }  // namespace
 
-std::vector<LabelEdge> chosen_edges(const TrainOptions& options, const Dataset& data) {
-  std::vector<LabelEdge> out;
-  if (!has_edges(options)) return out;
+std::vector<GraphEdge> chosen_edges(const TrainOptions& options, const Dataset& data) {
+  if (!has_edges(options)) return {};
   const std::vector<std::uint32_t> counts(data.class_names.size(), 2);
-  if (options.edges != "tree") {
-    out = read_label_edges(options.edges, data.class_names);
-    try {
-      const JunctionTree tree(FactorGraph(counts, as_graph(out)));
-    } catch (const Error& e) {
-      throw Error(fmt::format("{}: {}", options.edges, e.what()));
-    }
-    return out;
+  if (options.edges == "tree") return label_tree(data.label, counts);
+  std::vector<GraphEdge> out = read_label_edges(options.edges, data.class_names);
+  try {
+    const JunctionTree tree(FactorGraph(counts, out));
+  } catch (const Error& e) {
+    throw Error(fmt::format("{}: {}", options.edges, e.what()));
   }
-  for (const GraphEdge& edge : label_tree(data.label, counts)) out.push_back({edge.u, edge.v});
   return out;
 }
 
 GraphTrainingSet::GraphTrainingSet(Dataset data, const TrainOptions& options, const Context& context)
     : multilabel_(options.task == Task::multilabel),
       data_(checked(std::move(data), multilabel_)),
-      label_edges_(multilabel_ ? chosen_edges(options, data_) : std::vector<LabelEdge>{}),
+      label_edges_(multilabel_ ? chosen_edges(options, data_) : std::vector<GraphEdge>{}),
       share_(shares(data_)),
       bias_(options.bias),
       features_(prepare(std::exchange(data_.x, Features{}), multilabel_ ? data_.weight : std::vector<double>{}, options,
@@ -81,7 +71,7 @@ GraphTrainingSet::GraphTrainingSet(Dataset data, const TrainOptions& options, co
     for (std::size_t j = 0; j < costs.labels(); ++j) costs_.push_back(costs.matrix(j));
     loss_name_ = costs.hamming() ? "hamming" : "costs";
     kept_costs_ = kept_costs(costs);
-    structure_ = shared_edges(as_graph(label_edges_), data_.examples());
+    structure_ = shared_edges(label_edges_, data_.examples());
     return;
   }
   costs_.push_back(chosen_cost(options, data_.class_names));
@@ -166,23 +156,33 @@ void GraphTrainingSet::solve(const TrainOptions& options, Decoder, std::span<con
                });
 }
 
+// What the scores of a model are of.
+Model GraphTrainingSet::shape() const {
+  Model out;
+  out.task = multilabel_ ? Task::multilabel : Task::graph;
+  out.classes = data_.class_names;
+  describe(out);
+  return out;
+}
+
 double GraphTrainingSet::train_loss(const Solution& solution, Decoder decode, const Context& context) const {
-  return mean_loss(features_.x, data_, solution, SurrogateKind::m4n, decode, context);
+  return loss_of(training_scores(features_, solution.node, shape(), context), data_, solution.edge, decode, context);
 }
 
 double GraphTrainingSet::mean_loss(const Features& mapped, const Dataset& examples, const Solution& solution,
                                    SurrogateKind, Decoder decode, const Context& context) const {
-  Model linear;  // of the mapped rows
-  linear.task = multilabel_ ? Task::multilabel : Task::graph;
-  linear.classes = data_.class_names;
+  Model linear = shape();  // of the mapped rows
   linear.d = cols(mapped);
-  describe(linear);
   linear.weights = solution.node;
-  const std::vector<double> scores = linear.scores(view(mapped), context);
-  const GraphPredictor predictor(costs_, decode, solution.edge, multilabel_ ? 0 : structure_.edge_features.cols);
+  return loss_of(linear.scores(view(mapped), context), examples, solution.edge, decode, context);
+}
+
+double GraphTrainingSet::loss_of(const std::vector<double>& scores, const Dataset& examples,
+                                 const std::vector<double>& edge_weights, Decoder decode,
+                                 const Context& context) const {
+  const GraphPredictor predictor(costs_, decode, edge_weights, multilabel_ ? 0 : structure_.edge_features.cols);
   const Groups rows = multilabel_ ? Groups(examples.examples()) : examples.feature_rows;
-  const GraphStructure shared =
-      multilabel_ ? shared_edges(as_graph(label_edges_), examples.examples()) : GraphStructure();
+  const GraphStructure shared = multilabel_ ? shared_edges(label_edges_, examples.examples()) : GraphStructure();
   const GraphStructure& structure = multilabel_ ? shared : *examples.graph;
   const std::vector<std::int32_t> predicted =
       predictor.labellings(scores, {&rows, &examples.labels, &structure}, context);

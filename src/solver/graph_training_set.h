@@ -43,13 +43,16 @@ class GraphTrainingSet {
   void keep(Solution solution, Model& model) const;
 
  private:
+  Model shape() const;
+  double loss_of(const std::vector<double>& scores, const Dataset& examples, const std::vector<double>& edge_weights,
+                 Decoder decode, const Context& context) const;
   std::size_t slots() const { return multilabel_ ? data_.class_names.size() : 1; }
   std::vector<double> by_feature(const std::vector<double>& by_type) const;
   std::vector<double> for_raw_edges(std::vector<double> weights) const;
 
   bool multilabel_;
   Dataset data_;
-  std::vector<LabelEdge> label_edges_;  // multi-label only
+  std::vector<GraphEdge> label_edges_;  // multi-label only
   std::vector<CostMatrix> costs_;       // one, or one a label
   std::vector<double> kept_costs_;
   std::string loss_name_;
@@ -69,6 +72,6 @@ inline bool has_edges(const TrainOptions& options, const Dataset& data) {
 
 // The edges that options ask for between the labels of these data: none, a tree of what they tell about each other, or
 // those of a file.
-std::vector<LabelEdge> chosen_edges(const TrainOptions& options, const Dataset& data);
+std::vector<GraphEdge> chosen_edges(const TrainOptions& options, const Dataset& data);
 
 }  // namespace m4n

@@ -95,7 +95,12 @@ double MultilabelTrainingSet::mean_loss(const Features& mapped, const Dataset& e
   linear.weights = solution.weights;
   describe(linear);
   linear.bias = bias_ && !features_.kernel;
-  return mean_label_cost(costs_, examples.label, linear.predict(view(mapped), context), examples.weight);
+  const std::vector<double> scores = linear.scores(view(mapped), context);
+  if (!std::all_of(scores.begin(), scores.end(), [](double score) { return std::isfinite(score); }))
+    throw Error(
+        "some scores are not finite numbers: a value of the data is too large beside those of training; correct it, or "
+        "leave the example out");
+  return mean_label_cost(costs_, examples.label, linear.decode_scores(scores, context), examples.weight);
 }
 
 void MultilabelTrainingSet::keep(MultilabelSolution solution, Model& model) const {

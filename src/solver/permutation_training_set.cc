@@ -71,8 +71,7 @@ void PermutationTrainingSet::describe(Model& model) const {
 }
 
 void PermutationTrainingSet::solve(const TrainOptions& options, Decoder, std::span<const double> lambdas,
-                                   const Context& context,
-                                   const std::function<void(PermutationSolution)>& emit) const {
+                                   const Context& context, const std::function<void(PermutationSolution)>& emit) const {
   solve_permutations({.x = view(features_.x),
                       .pairs = matching_ ? &data_.feature_rows : nullptr,
                       .bias = bias_,
@@ -89,21 +88,31 @@ void PermutationTrainingSet::solve(const TrainOptions& options, Decoder, std::sp
                      });
 }
 
+// What the scores of a model are of.
+Model PermutationTrainingSet::shape() const {
+  Model out;
+  out.task = matching_ ? Task::matching : Task::ranking;
+  out.classes = data_.class_names;
+  describe(out);
+  return out;
+}
+
 double PermutationTrainingSet::train_loss(const PermutationSolution& solution, Decoder decode,
                                           const Context& context) const {
-  return mean_loss(features_.x, data_, solution, SurrogateKind::m4n, decode, context);
+  return loss_of(training_scores(features_, solution.weights, shape(), context), data_, decode, context);
 }
 
 double PermutationTrainingSet::mean_loss(const Features& mapped, const Dataset& examples,
                                          const PermutationSolution& solution, SurrogateKind, Decoder decode,
                                          const Context& context) const {
-  Model linear;  // of the mapped rows
-  linear.task = matching_ ? Task::matching : Task::ranking;
-  linear.classes = data_.class_names;
+  Model linear = shape();  // of the mapped rows
   linear.d = cols(mapped);
   linear.weights = solution.weights;
-  describe(linear);
-  const std::vector<double> scores = linear.scores(view(mapped), context);
+  return loss_of(linear.scores(view(mapped), context), examples, decode, context);
+}
+
+double PermutationTrainingSet::loss_of(const std::vector<double>& scores, const Dataset& examples, Decoder decode,
+                                       const Context& context) const {
   if (!std::all_of(scores.begin(), scores.end(), [](double score) { return std::isfinite(score); }))
     throw Error(
         "some scores are not finite numbers: a value of the data is too large beside those of training; correct "

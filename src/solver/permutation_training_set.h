@@ -37,13 +37,18 @@ class PermutationTrainingSet {
   void solve(const TrainOptions& options, Decoder decode, std::span<const double> lambdas, const Context& context,
              const std::function<void(PermutationSolution)>& emit) const;
   double train_loss(const PermutationSolution& solution, Decoder decode, const Context& context) const;
-  // On other examples, whose rows were mapped by RowMap; all labels are known. Throws Error where a score is not finite.
+  // On other examples, whose rows were mapped by RowMap; all labels are known. Throws Error where a score is not
+  // finite.
   double mean_loss(const Features& mapped, const Dataset& examples, const PermutationSolution& solution,
                    SurrogateKind surrogate, Decoder decode, const Context& context) const;
   // Puts the weights into the model's terms.
   void keep(PermutationSolution solution, Model& model) const;
 
  private:
+  Model shape() const;
+  double loss_of(const std::vector<double>& scores, const Dataset& examples, Decoder decode,
+                 const Context& context) const;
+
   bool matching_;
   Dataset data_;
   PositionLossChoice loss_;

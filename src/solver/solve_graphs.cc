@@ -4,9 +4,9 @@
 
 #include "core/wording.h"
 #include "m4n/error.h"
+#include "oracle/graph_shapes.h"
 #include "scorer/graph.h"
 #include "solver/graph_ascent.h"
-#include "solver/graph_shapes.h"
 #include "solver/lbfgs.h"
 #include "solver/solve.h"
 #include "space/graph_marginals.h"

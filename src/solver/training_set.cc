@@ -87,7 +87,7 @@ CostMatrix chosen_cost(const TrainOptions& options, const std::vector<std::strin
     throw UsageError(fmt::format("both a cost matrix and the loss {} are given; give one of them", options.loss));
   if (!options.cost.empty())
     return CostMatrix::from_values(options.cost, classes.size(), "matrix", classes, "the cost matrix");
-  const std::string usual = options.task == Task::ordinal    ? "absolute"
+  const std::string usual = options.task == Task::ordinal                                   ? "absolute"
                             : options.task == Task::sequence || options.task == Task::graph ? "hamming"
                                                                                             : "zero-one";
   return CostMatrix::parse(options.loss.empty() ? usual : options.loss, classes);

@@ -6,13 +6,9 @@
 #include <span>
 #include <vector>
 
-namespace m4n {
+#include "m4n/dataset.h"
 
-// An undirected edge. Its table of scores has a row for every label of `u` and a column for every label of `v`.
-struct GraphEdge {
-  std::uint32_t u, v;
-  bool operator==(const GraphEdge&) const = default;
-};
+namespace m4n {
 
 class FactorGraph {
  public:

@@ -7,7 +7,7 @@
 
 #include "core/parallel.h"
 #include "m4n/error.h"
-#include "solver/graph_shapes.h"
+#include "oracle/graph_shapes.h"
 #include "space/graph_marginals.h"
 
 namespace m4n {

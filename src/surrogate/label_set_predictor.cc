@@ -6,16 +6,6 @@
 #include "surrogate/label_thresholds.h"
 
 namespace m4n {
-namespace {
-
-GraphStructure structure_of(const Model& model, std::size_t examples) {
-  std::vector<GraphEdge> edges;
-  for (const LabelEdge& edge : model.graph.edges) edges.push_back({edge.first, edge.second});
-  return shared_edges(edges, examples);
-}
-
-}  // namespace
-
 GraphPredictor graph_predictor(const Model& model) {
   std::vector<CostMatrix> costs;
   if (model.task == Task::graph) {
@@ -32,7 +22,7 @@ std::vector<std::int32_t> decode_label_sets(const Model& model, std::span<const 
                                             const Context& context) {
   const std::size_t k = model.k(), n = scores.size() / model.outputs();
   if (!model.graph.edges.empty()) {
-    const GraphStructure structure = structure_of(model, n);
+    const GraphStructure structure = shared_edges(model.graph.edges, n);
     const Groups rows(n), nodes(n, k);
     return graph_predictor(model).labellings(scores, {&rows, &nodes, &structure}, context);
   }
@@ -50,7 +40,7 @@ std::vector<double> label_set_marginals(const Model& model, std::span<const doub
     for (std::size_t e = 0; e < out.size(); ++e) out[e] = 1 / (1 + std::exp(-2 * scores[e]));
     return out;
   }
-  const GraphStructure structure = structure_of(model, n);
+  const GraphStructure structure = shared_edges(model.graph.edges, n);
   const Groups rows(n), nodes(n, k);
   const std::vector<double> both = graph_predictor(model).marginals(scores, {&rows, &nodes, &structure}, context);
   for (std::size_t e = 0; e < out.size(); ++e) out[e] = both[2 * e + 1];

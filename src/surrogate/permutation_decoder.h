@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "loss/position_losses.h"
 #include "m4n/options.h"
 #include "oracle/birkhoff_game.h"
-#include "loss/position_losses.h"
 #include "space/permutation_gibbs.h"
 
 namespace m4n {

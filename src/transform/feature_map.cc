@@ -1,5 +1,7 @@
 #include "transform/feature_map.h"
 
+#include <fmt/format.h>
+
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
@@ -9,6 +11,7 @@
 #include "core/kernels.h"
 #include "core/parallel.h"
 #include "core/rng.h"
+#include "m4n/error.h"
 #include "transform/standardize.h"
 
 namespace m4n {
@@ -101,6 +104,14 @@ DenseMatrix raw_features(const FeatureMap& map, const DenseView& x, unsigned thr
   return out;
 }
 
+void require_gamma(double gamma) {
+  if (!(gamma > 0 && std::isfinite(gamma)))
+    throw Error(
+        fmt::format("gamma, found from the distances of the training examples, is {}: they leave the range of double "
+                    "precision; use --standardize yes, or set --gamma",
+                    gamma));
+}
+
 FittedMap fit_centers(const TrainOptions& o, const DenseView& x) {
   FittedMap out;
   out.map.kind = o.features;
@@ -108,6 +119,7 @@ FittedMap fit_centers(const TrainOptions& o, const DenseView& x) {
   double deviations = 0;
   for (const double inverse : columns.inverse_scale) deviations += 1 / inverse;
   out.map.kernel = {KernelKind::rbf, o.gamma.value_or(1 / (2 * std::max(deviations, 1e-300))), o.degree};
+  require_gamma(out.map.kernel.gamma);
   out.map.points = take_rows(x, uniform_rows(x, component_count(o, 200), o.seed));
   const Standardizer s = fit_standardizer(raw_features(out.map, x, 0).view(), {});
   out.mean = s.mean;
@@ -172,6 +184,7 @@ Kernel choose_kernel(const TrainOptions& o, const DenseView& x) {
     default:
       out.gamma = o.gamma ? *o.gamma : 1 / (2 * median_distance(x, o.seed, squared_distance));
   }
+  require_gamma(out.gamma);
   return out;
 }
 

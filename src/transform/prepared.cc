@@ -22,10 +22,6 @@ void guard_memory(double need, const std::string& what, const std::string& remed
     throw Error(fmt::format("{} needs {:.1f} GB, {:.1f} GB are free: {}", what, need / giga, free / giga, remedy));
 }
 
-bool is_kernel(FeatureKind kind) {
-  return kind == FeatureKind::rbf || kind == FeatureKind::laplacian || kind == FeatureKind::poly;
-}
-
 // Distances need every coordinate.
 DenseMatrix to_dense(Features x) {
   if (auto* dense = std::get_if<DenseMatrix>(&x)) return std::move(*dense);
@@ -69,6 +65,10 @@ double pair_bytes(FeatureKind kind, std::size_t examples) { return is_kernel(kin
 
 void require_memory_for_pairs(FeatureKind kind, std::size_t examples) {
   guard_memory(pair_bytes(kind, examples), "the kernel matrix", "use --features nystrom");
+}
+
+bool is_kernel(FeatureKind kind) {
+  return kind == FeatureKind::rbf || kind == FeatureKind::laplacian || kind == FeatureKind::poly;
 }
 
 double available_memory() {
@@ -140,6 +140,18 @@ void finish(const PreparedFeatures& prepared, std::vector<double> weights, Model
     ++model.map.points.rows;
   }
   if (model.bias) model.weights.insert(model.weights.end(), bias.begin(), bias.end());
+}
+
+std::vector<double> training_scores(const PreparedFeatures& prepared, const std::vector<double>& weights, Model model,
+                                    const Context& context) {
+  if (prepared.fitted && is_kernel(prepared.fitted->map.kind)) {
+    finish(prepared, weights, model);
+    model.standardizer = {};
+    return model.scores(prepared.fitted->map.points.view(), context);
+  }
+  model.d = cols(prepared.x);
+  model.weights = weights;
+  return model.scores(view(prepared.x), context);
 }
 
 RowMap::RowMap(const PreparedFeatures& prepared, bool bias) : prepared_(&prepared), bias_(bias) {

@@ -27,6 +27,9 @@ struct PreparedFeatures {
 double pair_bytes(FeatureKind kind, std::size_t examples);
 // Throws Error, with the remedy, where that matrix would not fit into memory.
 void require_memory_for_pairs(FeatureKind kind, std::size_t examples);
+// rbf, laplacian, poly: an exact kernel.
+bool is_kernel(FeatureKind kind);
+
 // Bytes the system says can still be had; no limit where it does not say.
 double available_memory();
 
@@ -39,6 +42,12 @@ PreparedFeatures prepare(Features x, std::span<const double> weight, const Train
 
 // Puts the learnt weights into the model's terms: folds what was linear, keeps the support of a kernel expansion.
 void finish(const PreparedFeatures& prepared, std::vector<double> weights, Model& model);
+
+// The scores of the training rows by the solver's weights, as the model will give them. `model` says what the scores
+// are of. The rows of an exact kernel are not quite those that were learnt from: equal examples differ in them
+// (transform/kernel_features.h), which can decide where scores are equal; so its points are scored instead.
+std::vector<double> training_scores(const PreparedFeatures& prepared, const std::vector<double>& weights, Model model,
+                                    const Context& context);
 
 // Rows that were not trained on, as the solver's weights see them: standardised and mapped; for an exact kernel
 // K(row, x_i) of all training rows, plus the 1 of a bias. The prepared features must outlive it.

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import DONE, FAILED
 from permutation_files import rankings, write_rankings
 
 SIZE = 4
@@ -44,6 +45,28 @@ def test_an_exact_kernel_is_linear_in_the_rows_of_its_factor(m4n, ranked, tmp_pa
     for a, b in zip(found, meant):
         for name in a:
             assert float(a[name]) == pytest.approx(float(b[name]), abs=2e-3), name
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("surrogate", ["m4n", "m3n", "crf", "qs"])
+def test_equal_examples_with_other_rankings(m4n, tmp_path, kernel, surrogate):
+    """What they are ranked as must be one and the same, in training too."""
+    x, positions = rankings(20, 2, 3, seed=3)
+    # Two of each, of which one has the opposite ranking: all scores are nearly equal.
+    both = np.where(np.arange(40)[:, None] % 2, positions.repeat(2, 0), 2 - positions.repeat(2, 0))
+    data = write_rankings(tmp_path / "twice.csv", x.repeat(2, 0), both)
+    report = m4n.train(data, tmp_path / "m.m4n", "--features", kernel, "--surrogate", surrogate)
+    assert m4n.json("eval", tmp_path / "m.m4n", data)["loss"] == pytest.approx(report["train_loss"], abs=1e-12)
+
+
+@pytest.mark.parametrize("features", ["rbf", "nystrom", "fourier"])
+def test_a_gamma_that_leaves_the_range_is_refused(m4n, tmp_path, features):
+    x, positions = rankings(10, 2, 3)
+    data = write_rankings(tmp_path / "huge.csv", 1e307 * x, positions)
+    options = ["--features", features, "--model", tmp_path / "m.m4n"]
+    message = m4n("train", data, "--standardize", "no", *options, expect=FAILED).stderr
+    assert "--standardize yes" in message
+    m4n("train", data, *options, expect=DONE)
 
 
 @pytest.mark.parametrize("features", ["nystrom", "fourier", "rbf-centers"])

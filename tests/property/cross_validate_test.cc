@@ -82,6 +82,18 @@ TEST(Splits, FoldsTestEveryExampleOnceAndValidateOnTheNextFold) {
   EXPECT_EQ(make_splits(6, plan, 1)[1].test, (std::vector<std::size_t>{1, 4}));
 }
 
+TEST(Splits, GivenOnesAreTakenAsTheyAre) {
+  SplitPlan plan;
+  plan.given = {{{0, 2, 4}, {1, 3}, {1, 3}}, {{1, 3}, {0, 4}, {2}}};
+  const std::vector<Split> splits = make_splits(5, plan, 0);
+  ASSERT_EQ(splits.size(), 2U);
+  EXPECT_EQ(splits[0].train, plan.given[0].train);
+  EXPECT_EQ(splits[1].test, plan.given[1].test);
+  EXPECT_THROW(make_splits(4, plan, 0), Error);  // there is no example 4
+  plan.given[1].test.clear();
+  EXPECT_THROW(make_splits(5, plan, 0), Error);
+}
+
 TEST(Splits, RefusesWhatCannotBeCut) {
   SplitPlan plan;
   plan.splits = 11;

@@ -92,7 +92,7 @@ TEST(LabelsFit, JoinedLabelsAgreeWithAllLabellings) {
       const std::vector<std::int32_t> y = found.model.predict(set.x.view());
       EXPECT_NEAR(evaluate(found.model, set.nodes, set.label, y, set.share).loss, found.model.train_loss, 1e-12);
       EXPECT_EQ(found.model.graph.edges.size(), 4U);
-      EXPECT_EQ(found.model.graph.edges[3].second, 3U);
+      EXPECT_EQ(found.model.graph.edges[3].v, 3U);
     }
 }
 

@@ -50,8 +50,8 @@ inline void expect_same_input(const SequenceInput& a, const SequenceInput& b) {
 inline void expect_same_graph(const GraphPart& a, const GraphPart& b) {
   ASSERT_EQ(a.edges.size(), b.edges.size());
   for (std::size_t e = 0; e < a.edges.size(); ++e) {
-    EXPECT_EQ(a.edges[e].first, b.edges[e].first);
-    EXPECT_EQ(a.edges[e].second, b.edges[e].second);
+    EXPECT_EQ(a.edges[e].u, b.edges[e].u);
+    EXPECT_EQ(a.edges[e].v, b.edges[e].v);
   }
   EXPECT_EQ(bits(a.weights), bits(b.weights));
   EXPECT_EQ(a.node_types, b.node_types);

@@ -89,12 +89,13 @@ TEST(Csv, RefusesBadHeaders) {
   expect_says(refusal_of("a\tb\tlabel\n1\t2\t3\n"), {"separated by commas"});
   expect_says(refusal_of("a,\"b,label\n1,2,3\n"), {"line 1, column 2", "not closed"});
   expect_says(refusal_of(std::string_view("a\0b,label\n1,2\n", 14)), {"binary"});
-  ReadOptions one;  // as for classes and grades
+  ReadOptions one;
   one.outputs = OutputColumns::one;
   expect_says(refusal_of("x1,y1,y2\n1,0,1\n", one), {"sets of labels", "--task multilabel", "--target"});
   expect_says(refusal_of("x1,r1,r2\n1,2,1\n", one), {"rankings", "--task ranking", "--target"});
   expect_says(refusal_of("x1,y1,y2,r1,r2\n1,0,1,1,2\n"), {"several output columns", "--target"});
-  expect_says(refusal_of("x1,y1,y3\n1,0,1\n", {.outputs = OutputColumns::marks}), {"y2 is not among them"});
+  one.outputs = OutputColumns::marks;
+  expect_says(refusal_of("x1,y1,y3\n1,0,1\n", one), {"y2 is not among them"});
   expect_says(refusal_of("x1,y1,y2\n1,0,2\n"), {"line 2", "y2", "found 2", "0 or 1"});
 }
 

@@ -11,7 +11,7 @@ const std::vector<std::string> labels{"y1", "y2", "y3", "2"};
 std::vector<std::pair<std::uint32_t, std::uint32_t>> edges_of(const std::string& text) {
   const TemporaryFile file(text);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
-  for (const LabelEdge& edge : read_label_edges(file.path(), labels)) out.emplace_back(edge.first, edge.second);
+  for (const GraphEdge& edge : read_label_edges(file.path(), labels)) out.emplace_back(edge.u, edge.v);
   return out;
 }
 

@@ -214,8 +214,8 @@ TEST(LabelsModel, HasInvariants) {
   expect_invalid(joined, "weights holds nan at entry 2", [](Model& m) { m.weights[2] = nan; });
   expect_invalid(joined, "edge_weights holds inf at entry 1", [](Model& m) { m.graph.weights[1] = inf; });
   expect_invalid(joined, "edge_weights has 7 entries; expected 8", [](Model& m) { m.graph.weights.pop_back(); });
-  expect_invalid(joined, bad_edge, [](Model& m) { m.graph.edges[0].first = 3; });
-  expect_invalid(joined, bad_edge, [](Model& m) { m.graph.edges[0].first = 0; });
+  expect_invalid(joined, bad_edge, [](Model& m) { m.graph.edges[0].u = 3; });
+  expect_invalid(joined, bad_edge, [](Model& m) { m.graph.edges[0].u = 0; });
   expect_invalid(joined, bad_edge, [](Model& m) { m.graph.edges[1] = {0, 2}; });
   expect_invalid(joined, "cost holds nan at entry 0", [](Model& m) { m.cost[0] = nan; });
   expect_invalid(joined, "a miss of label 'y2' costs 0", [](Model& m) { m.cost[1] = 0; });

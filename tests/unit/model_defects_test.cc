@@ -153,7 +153,7 @@ TEST(ModelDefects, FieldsHaveRanges) {
     expect_refused(file.sealed(), message);
   };
   refused("task", "sequence", "a model of the kind 'linear' cannot have the task sequence");
-  refused("task", "dream", "expected one of: multiclass, ordinal, sequence");
+  refused("task", "dream", "expected one of: multiclass, ordinal, multilabel, sequence");
   refused("surrogate", "M4N", "expected one of: m4n, m3n, crf, qs");
   refused("decode", "auto", "decoder is still to be chosen");
   refused("binning", "", "expected one of: quantile, width");

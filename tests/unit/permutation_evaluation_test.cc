@@ -156,7 +156,7 @@ TEST(PermutationEvaluation, Refusals) {
   refused(right, right, two, {1, -1}, "weight -1 of example 2");
   refused(right, right, two, {1, NAN}, "weight nan of example 2");
   refused(right, right, two, {0, 0}, "the weights sum to 0");
-  refused(right, right, Groups(1, 4), {}, "example 1 has 4 items");
+  refused(right, right, Groups(1, 4), {}, "ranking 1 has 4 items");
   refused({}, {}, Groups(0, 2), {}, "no examples");
   EXPECT_THAT([&] { bootstrap(model, two, right, right, {}, 1, 0); }, ThrowsMessage<Error>(HasSubstr("1 replicates")));
 }

@@ -6,7 +6,6 @@
 
 #include "data/graph_structure.h"
 #include "oracle/graph_game.h"
-#include "scorer/graph.h"
 #include "space/junction_tree.h"
 
 namespace m4n {
@@ -23,8 +22,8 @@ class GraphShapes {
   // The number of the cost matrix of every node.
   std::span<const std::uint32_t> cost(std::size_t i) const { return std::span(cost_).first(tree_[i]->graph().nodes()); }
   // The scores that the buffer holds.
-  template <class Scorer>
-  GraphGameScores view(std::size_t i, const Scorer& scorer, const GraphBuffer& buffer) const {
+  template <class Scorer, class Buffer>
+  GraphGameScores view(std::size_t i, const Scorer& scorer, const Buffer& buffer) const {
     return {{tree_[i], {buffer.rows.data(), scorer.nodes(i), scorer.labels()}, buffer.pairwise}, cost(i)};
   }
 

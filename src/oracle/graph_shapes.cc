@@ -1,4 +1,4 @@
-#include "solver/graph_shapes.h"
+#include "oracle/graph_shapes.h"
 
 #include <fmt/format.h>
 

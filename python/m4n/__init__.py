@@ -1,0 +1,32 @@
+"""Consistent, cost-sensitive structured prediction with max-min margin Markov networks.
+
+Estimators in the manner of scikit-learn over the C++ library m4n; see docs/python.md.
+"""
+
+from . import oracle
+from ._certificate import Certificate
+from ._core import __version__
+from .classifier import MaxMinClassifier, MaxMinClassifierCV
+from .matcher import MaxMinMatcher, MaxMinMatcherCV
+from .multilabel import MaxMinMultiLabelClassifier, MaxMinMultiLabelClassifierCV
+from .ordinal import MaxMinOrdinalClassifier, MaxMinOrdinalClassifierCV
+from .ranker import MaxMinRanker, MaxMinRankerCV
+from .sequence import MaxMinSequenceLabeler, MaxMinSequenceLabelerCV
+
+__all__ = [
+    "Certificate",
+    "MaxMinClassifier",
+    "MaxMinClassifierCV",
+    "MaxMinMatcher",
+    "MaxMinMatcherCV",
+    "MaxMinMultiLabelClassifier",
+    "MaxMinMultiLabelClassifierCV",
+    "MaxMinOrdinalClassifier",
+    "MaxMinOrdinalClassifierCV",
+    "MaxMinRanker",
+    "MaxMinRankerCV",
+    "MaxMinSequenceLabeler",
+    "MaxMinSequenceLabelerCV",
+    "__version__",
+    "oracle",
+]

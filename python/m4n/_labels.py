@@ -1,0 +1,61 @@
+"""Classes of Python objects as names in a model file, and back."""
+
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+
+def name_of(label: Any) -> str:
+    """As the label would be written in a data file."""
+    if isinstance(label, (float, np.floating)):
+        return str(int(label)) if float(label).is_integer() else repr(float(label))
+    return str(label)
+
+
+def class_names(classes: np.ndarray) -> list[str]:
+    return [name_of(label) for label in classes]
+
+
+def classes_from_names(names: Sequence[str]) -> np.ndarray:
+    """Whole numbers if all names are, numbers if all are, else the names."""
+    for kind in (int, float):
+        try:
+            values = [kind(name) for name in names]
+        except ValueError:
+            continue
+        if [name_of(value) for value in values] == list(names):
+            return np.array(values)
+    return np.array(list(names))
+
+
+def encode(y: Any, order: Optional[Sequence[Any]] = None) -> tuple[np.ndarray, np.ndarray]:
+    """Classes (sorted, or in the order given) and the number of the class of every example."""
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    classes, label = np.unique(y, return_inverse=True)
+    if order is not None:
+        given = np.asarray(order)
+        if len(np.unique(given)) != len(given):
+            raise ValueError("categories names a grade twice")
+        unknown = np.setdiff1d(classes, given)
+        if len(unknown):
+            raise ValueError(f"y contains grades that are not in categories: {unknown[:5]}")
+        rank = {grade: r for r, grade in enumerate(given.tolist())}
+        label = np.array([rank[grade] for grade in classes.tolist()])[label]
+        classes = given
+    return classes, label.astype(np.int32)
+
+
+def index_of(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """The number of the class of every label; -1 for those that are no class."""
+    order = np.argsort(classes, kind="stable")
+    try:
+        place = np.searchsorted(classes, y, sorter=order)
+    except TypeError:  # labels of another kind than the classes: none of them is one
+        return np.full(len(y), -1)
+    found = order[np.minimum(place, len(classes) - 1)]
+    return np.where(classes[found] == y, found, -1)

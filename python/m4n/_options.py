@@ -1,0 +1,124 @@
+"""Parameters of estimators as options of the library, and its messages in the words of the estimators."""
+
+from __future__ import annotations
+
+import contextlib
+import numbers
+import re
+from typing import Any, Iterator, Optional
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import check_random_state
+
+# Options of the library that estimators call otherwise.
+PARAMETER_OF = {
+    "lambda": "lam",
+    "lambdas": "lams",
+    "epochs": "max_iter",
+    "components": "n_components",
+    "seed": "random_state",
+    "threads": "n_jobs",
+    "loss": "cost_matrix",
+    "bias": "fit_intercept",
+    "hash": "hash_bits",
+    "min-count": "min_count",
+    "class-weight": "class_weight",
+    "folds": "cv",
+}
+
+
+@contextlib.contextmanager
+def in_python_words() -> Iterator[None]:
+    """Messages of the library speak of --options; here they are parameters."""
+    try:
+        yield
+    except ValueError as error:
+        message = re.sub(r"--([a-z-]+)", lambda m: PARAMETER_OF.get(m[1], m[1].replace("-", "_")), str(error))
+        raise type(error)(message) from None
+
+
+def number(name: str, value: Any, kind: type = numbers.Real) -> str:
+    """A number as the library reads it back, bit by bit."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
+        expected = "a whole number" if kind is numbers.Integral else "a number"
+        raise TypeError(f"{name} must be {expected}, found {value!r}")
+    plain: Any = value
+    return repr(int(plain)) if kind is numbers.Integral else repr(float(plain))
+
+
+def word(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}")
+    return value
+
+
+def yes_no(name: str, value: Any) -> str:
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, found {value!r}")
+    return "yes" if value else "no"
+
+
+def threads_of(n_jobs: Optional[int]) -> int:
+    """As everywhere in scikit-learn: None is 1, -1 all; results do not depend on it."""
+    if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
+        raise TypeError(f"n_jobs must be None or a whole number, found {n_jobs!r}")
+    return int(effective_n_jobs(n_jobs))
+
+
+def seed_of(random_state: Any) -> str:
+    """None is 0: a fit is repeatable unless a generator is passed."""
+    if random_state is None:
+        return "0"
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, (bool, np.bool_)):
+        if random_state < 0:
+            raise ValueError(f"random_state must not be negative, found {random_state}")
+        return str(int(random_state))
+    return str(int(check_random_state(random_state).randint(np.iinfo(np.int32).max)))
+
+
+def solver_options(estimator: Any) -> dict[str, str]:
+    """What all estimators have in common."""
+    options = {
+        "tol": number("tol", estimator.tol),
+        "epochs": number("max_iter", estimator.max_iter, numbers.Integral),
+        "seed": seed_of(estimator.random_state),
+    }
+    if hasattr(estimator, "fit_intercept"):
+        options["bias"] = yes_no("fit_intercept", estimator.fit_intercept)
+    if getattr(estimator, "lam", None) is not None:
+        options["lambda"] = number("lam", estimator.lam)
+    if estimator.standardize is not None:
+        options["standardize"] = yes_no("standardize", estimator.standardize)
+    return options
+
+
+def surrogate_options(estimator: Any, decoders: tuple[str, ...]) -> dict[str, str]:
+    options = {"surrogate": word("surrogate", estimator.surrogate, ("m4n", "m3n", "crf", "qs"))}
+    smoothing = getattr(estimator, "smoothing", 0.0)
+    if number("smoothing", smoothing) != "0.0":
+        options["smoothing"] = number("smoothing", smoothing)
+    if estimator.decode is not None:
+        options["decode"] = word("decode", estimator.decode, decoders)
+    return options
+
+
+def printer(verbose: Any) -> Any:
+    """Called by the library with where a fit stands; None where nothing is to be said."""
+    if not verbose:
+        return None
+
+    def show(epoch: int, seconds: float, primal: float, dual: float, relative_gap: float) -> None:
+        print(f"[m4n] epoch {epoch}, {seconds:.2f} s: primal {primal:.6g}, dual {dual:.6g}, gap {relative_gap:.2e}")
+
+    return show
+
+
+def cv_printer(verbose: Any) -> Any:
+    if not verbose:
+        return None
+
+    def show(done: int, total: int, seconds: float) -> None:
+        print(f"[m4n] {done} of {total} paths, {seconds:.2f} s")
+
+    return show

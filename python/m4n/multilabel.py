@@ -1,0 +1,183 @@
+"""Sets of labels: any number of M labels are on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_array
+
+from ._cv import OutputSearch
+from ._options import threads_of, word
+from ._outputs import OutputTable
+from ._tabular import has_probabilities
+
+
+class LabelSetEstimator(OutputTable):
+    """Shared by MaxMinMultiLabelClassifier and its CV form. Y[i, j] says whether label j is on in example i."""
+
+    _task = "multilabel"
+    _names, _letter = "labels_", "y"
+
+    def _numbers_of(self, Y: Any) -> np.ndarray:
+        Y = Y.toarray() if sparse.issparse(Y) else Y
+        marks = check_array(Y, dtype=None, input_name="Y")
+        if marks.dtype.kind not in "biuf" or not np.isin(marks, (0, 1)).all():
+            raise ValueError("Y must hold 0 and 1 only: one column a label, 1 where it is on")
+        return np.ascontiguousarray(marks, dtype=np.int32)
+
+    def _cost_options(self, outputs: int) -> tuple[dict[str, str], list[float]]:
+        named = {}
+        if self.edges is not None:
+            named["edges"] = word("edges", self.edges, ("tree",))
+        if isinstance(self.cost, str):
+            return {**named, "loss": word("cost", self.cost, ("hamming",))}, []
+        costs = np.asarray(self.cost, dtype=np.float64)
+        if costs.shape != (2, outputs):
+            raise ValueError(f"cost has the shape {costs.shape}; expected {(2, outputs)}: misses, false alarms")
+        return named, costs.ravel().tolist()
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """What speaks for every label being on, n x M; where labels depend on each other, without their edges."""
+        scores = self._scores(X)
+        if scores.shape[1] == len(self.labels_):
+            return scores
+        off_on = scores.reshape(len(scores), -1, 2)
+        return off_on[:, :, 1] - off_on[:, :, 0]
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Which labels are on, n x M of 0 and 1."""
+        scores = self._scores(X)
+        return self._model.decode(scores, threads_of(self.n_jobs))
+
+    @available_if(has_probabilities)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of every label being on, n x M; only with surrogate='crf'."""
+        scores = self._scores(X)
+        return self._model.probabilities(scores, threads_of(self.n_jobs))
+
+    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+        """Minus the mean over examples of the mean cost of their labels."""
+        predicted, truth = self.predict(X), self._numbers_of(Y)
+        if predicted.shape != truth.shape:
+            raise ValueError(f"Y has the shape {truth.shape}; expected {predicted.shape}")
+        miss, false_alarm = np.ones((2, truth.shape[1])) if isinstance(self.cost, str) else np.asarray(self.cost)
+        cost = np.where(predicted == truth, 0.0, np.where(truth == 1, miss, false_alarm)).mean(axis=1)
+        return -float(np.average(cost, weights=sample_weight))
+
+
+class MaxMinMultiLabelClassifier(LabelSetEstimator):
+    """Any number of M labels are on: learns to mark them, for the costs of misses and false alarms.
+
+    Parameters
+    ----------
+    cost : 'hamming' or 2 x M array, default 'hamming'
+        What a label costs that is on and was missed (first row), or off and was announced (second row); the mean over
+        labels counts. 'hamming': all cost 1.
+    surrogate : 'm4n', 'm3n', 'crf' or 'qs', default 'm4n'
+    edges : None or 'tree', default None
+        Labels depend on each other along a tree that is found in the training labels; None: not at all.
+
+    The others are those of MaxMinClassifier.
+
+    Attributes
+    ----------
+    labels_ : names of the labels, the columns of Y if it is a data frame
+    n_features_in_, feature_names_in_, n_iter_, certificate_, lam_, decode_, coef_, intercept_, gamma_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from m4n import MaxMinMultiLabelClassifier
+    >>> X = np.array([[-1.0, 0.0], [1.0, 0.2], [-1.0, 1.0], [1.0, 0.9]])
+    >>> Y = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+    >>> MaxMinMultiLabelClassifier(lam=0.01).fit(X, Y).predict([[2.0, 0.1]]).tolist()
+    [[1, 0]]
+    """
+
+    def __init__(
+        self,
+        cost: Any = "hamming",
+        *,
+        surrogate: str = "m4n",
+        decode: Any = None,
+        edges: Any = None,
+        features: str = "linear",
+        gamma: Any = None,
+        n_components: Any = None,
+        degree: int = 3,
+        lam: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        standardize: Any = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.cost = cost
+        self.surrogate = surrogate
+        self.decode = decode
+        self.edges = edges
+        self.features = features
+        self.gamma = gamma
+        self.n_components = n_components
+        self.degree = degree
+        self.lam = lam
+        self.tol = tol
+        self.max_iter = max_iter
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class MaxMinMultiLabelClassifierCV(OutputSearch, LabelSetEstimator):
+    """MaxMinMultiLabelClassifier with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
+
+    lams, cv (default: 5 folds), surrogate and extend are those of MaxMinClassifierCV.
+    """
+
+    def __init__(
+        self,
+        cost: Any = "hamming",
+        *,
+        lams: Any = None,
+        cv: Any = None,
+        surrogate: Any = "m4n",
+        decode: Any = None,
+        edges: Any = None,
+        features: str = "linear",
+        gamma: Any = None,
+        n_components: Any = None,
+        degree: int = 3,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        extend: bool = True,
+        standardize: Any = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.cost = cost
+        self.lams = lams
+        self.cv = cv
+        self.surrogate = surrogate
+        self.decode = decode
+        self.edges = edges
+        self.features = features
+        self.gamma = gamma
+        self.n_components = n_components
+        self.degree = degree
+        self.tol = tol
+        self.max_iter = max_iter
+        self.extend = extend
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose

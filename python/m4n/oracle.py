@@ -1,0 +1,192 @@
+"""The parts m4n is made of, for training loops of one's own. Everything is batched over leading axes.
+
+The max-min oracle solves, for scores v and costs A[predicted, true] = cost[true][predicted],
+
+    max over mu of  min over predictions y of (A mu)_y  +  v . mu
+
+with mu in the simplex, the marginal polytope of a chain or the doubly stochastic matrices. Its maximiser mu minus the
+indicator of the truth is a subgradient of the M4N loss.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from . import _core
+from ._options import threads_of
+
+__all__ = [
+    "ChainMaxMin",
+    "MaxMin",
+    "assignment",
+    "loss",
+    "max_min",
+    "max_min_chain",
+    "max_min_permutation",
+    "sinkhorn",
+    "viterbi",
+]
+
+
+class MaxMin(NamedTuple):
+    """The value lies between ``value``, attained at ``mu``, and ``bound``, attained at ``nu``."""
+
+    value: np.ndarray
+    bound: np.ndarray
+    mu: np.ndarray  # the max player: a mean of truths
+    nu: np.ndarray  # the min player: a mean of predictions
+
+
+class ChainMaxMin(NamedTuple):
+    """As MaxMin; ``pairs[..., a, b]`` is how often, on average, label b follows label a."""
+
+    value: np.ndarray
+    bound: np.ndarray
+    mu: np.ndarray
+    nu: np.ndarray
+    pairs: np.ndarray
+
+
+def _batched(values: Any, axes: int, name: str = "scores") -> tuple[np.ndarray, tuple[int, ...]]:
+    """As one batch, C-ordered float64, and the shape of the batch."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim < axes:
+        raise ValueError(f"{name} must have at least {axes} axes, found {array.ndim}")
+    batch = array.shape[: array.ndim - axes]
+    if 0 in array.shape[array.ndim - axes :]:
+        raise ValueError(f"{name} has the shape {array.shape}; an axis beside those of the batch is empty")
+    return np.ascontiguousarray(array.reshape(-1, *array.shape[array.ndim - axes :])), batch
+
+
+def _unbatched(arrays: Any, batch: tuple[int, ...]) -> list[Any]:
+    return [a.reshape(batch + a.shape[1:])[()] for a in arrays]
+
+
+def _cost(cost: Any, k: int) -> np.ndarray:
+    if not isinstance(cost, str):
+        return np.ascontiguousarray(cost, dtype=np.float64)
+    steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k))).astype(np.float64)
+    if cost in ("zero-one", "hamming"):
+        return (steps > 0).astype(np.float64)
+    if cost == "absolute":
+        return steps
+    if cost == "squared":
+        return steps**2
+    raise ValueError(f"unknown cost {cost!r}; expected 'zero-one', 'absolute', 'squared' or a {k} x {k} matrix")
+
+
+def max_min(scores: Any, cost: Any = "zero-one", *, n_jobs: Optional[int] = None) -> MaxMin:
+    """Max-min oracle of classes: scores (..., k), cost k x k [true][predicted] or a name.
+
+    >>> import numpy as np
+    >>> answer = max_min([1.0, 1.0, -5.0])
+    >>> float(answer.value), answer.mu.tolist()
+    (1.5, [0.5, 0.5, 0.0])
+    """
+    v, batch = _batched(scores, 1)
+    return MaxMin(*_unbatched(_core.max_min(v, _cost(cost, v.shape[1]), threads_of(n_jobs)), batch))
+
+
+def loss(
+    scores: Any,
+    y: Any,
+    cost: Any = "zero-one",
+    *,
+    surrogate: str = "m4n",
+    smoothing: float = 0.0,
+    n_jobs: Optional[int] = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Surrogate loss and its (sub)gradient in the scores: scores (..., k), y (...) of class numbers.
+
+    surrogate: 'm4n' (smoothed by ``smoothing`` times the mean cost of a mistake), 'm3n' or 'crf'.
+
+    >>> value, gradient = loss([[2.0, 0.0, 0.0]], [0])
+    >>> value.tolist(), gradient.tolist()
+    ([0.0], [[0.0, 0.0, 0.0]])
+    """
+    v, batch = _batched(scores, 1)
+    labels = np.asarray(y)
+    if labels.dtype.kind not in "iu":
+        raise TypeError(f"y must hold whole numbers, found {labels.dtype}")
+    if labels.shape != batch:
+        raise ValueError(f"y has the shape {labels.shape}; expected {batch}")
+    labels = np.ascontiguousarray(labels.reshape(-1).clip(-1, np.iinfo(np.int32).max), dtype=np.int32)
+    if not 0 <= smoothing < np.inf:
+        raise ValueError(f"smoothing must not be negative, found {smoothing}")
+    found = _core.loss(v, labels, _cost(cost, v.shape[1]), surrogate, float(smoothing), threads_of(n_jobs))
+    return tuple(_unbatched(found, batch))  # type: ignore[return-value]
+
+
+def _edges(transitions: Any, start: Any, end: Any, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def vector(values: Any) -> np.ndarray:
+        return np.zeros(labels) if values is None else np.ascontiguousarray(values, dtype=np.float64)
+
+    return np.ascontiguousarray(transitions, dtype=np.float64), vector(start), vector(end)
+
+
+def max_min_chain(
+    unary: Any,
+    transitions: Any,
+    cost: Any = "hamming",
+    *,
+    start: Any = None,
+    end: Any = None,
+    tol: float = 1e-6,
+    n_jobs: Optional[int] = None,
+) -> ChainMaxMin:
+    """Max-min oracle of chains: unary (..., length, k), transitions k x k [from][to]; the cost is the mean over the
+    chain. ``tol``: largest difference of value and bound."""
+    v, batch = _batched(unary, 2, "unary")
+    k = v.shape[2]
+    found = _core.max_min_chain(v, *_edges(transitions, start, end, k), _cost(cost, k), float(tol), threads_of(n_jobs))
+    return ChainMaxMin(*_unbatched(found, batch))
+
+
+def viterbi(
+    unary: Any, transitions: Any, *, start: Any = None, end: Any = None, n_jobs: Optional[int] = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The largest score of a labelling and the labelling: unary (..., length, k), transitions k x k [from][to].
+
+    >>> value, labels = viterbi([[0.0, 1.0], [0.0, 0.1]], [[0.0, 0.0], [0.5, 0.0]])
+    >>> float(value), labels.tolist()
+    (1.5, [1, 0])
+    """
+    v, batch = _batched(unary, 2, "unary")
+    found = _core.viterbi(v, *_edges(transitions, start, end, v.shape[2]), threads_of(n_jobs))
+    return tuple(_unbatched(found, batch))  # type: ignore[return-value]
+
+
+def max_min_permutation(
+    scores: Any, cost: Any = "hamming", *, tol: float = 1e-6, n_jobs: Optional[int] = None
+) -> MaxMin:
+    """Max-min oracle of permutations: scores (..., M, M) of item i at position j; mu and nu are doubly stochastic.
+
+    cost: 'hamming', 'footrule', 'spearman', 'precision@K', or an M x M matrix [true position][predicted position]
+    whose mean over items counts. ``tol``: largest difference of value and bound, in units of the range of the cost.
+    """
+    v, batch = _batched(scores, 2)
+    matrix = None if isinstance(cost, str) else np.ascontiguousarray(cost, dtype=np.float64)
+    name = cost if isinstance(cost, str) else "matrix"
+    return MaxMin(*_unbatched(_core.max_min_permutation(v, name, matrix, float(tol), threads_of(n_jobs)), batch))
+
+
+def assignment(scores: Any, *, n_jobs: Optional[int] = None) -> tuple[np.ndarray, np.ndarray]:
+    """The largest score of a permutation, and the position of every item: scores (..., M, M).
+
+    >>> value, position = assignment([[1.0, 3.0], [0.0, 1.0]])
+    >>> float(value), position.tolist()
+    (3.0, [1, 0])
+    """
+    v, batch = _batched(scores, 2)
+    return tuple(_unbatched(_core.assignment(v, threads_of(n_jobs)), batch))  # type: ignore[return-value]
+
+
+def sinkhorn(scores: Any, *, tol: float = 1e-9, max_iter: int = 1000, n_jobs: Optional[int] = None) -> np.ndarray:
+    """The doubly stochastic matrix diag(a) exp(scores) diag(b), scores (..., M, M) of any size.
+
+    Scaled until row sums are right to ``tol``, then rounded into the doubly stochastic matrices.
+    """
+    v, batch = _batched(scores, 2)
+    return _unbatched([_core.sinkhorn(v, float(tol), int(max_iter), threads_of(n_jobs))], batch)[0]

@@ -1,0 +1,161 @@
+"""Ordered grades."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Optional
+
+import numpy as np
+
+from ._cv import LambdaSearch
+from ._labels import class_names
+from ._tabular import MaxMinTabular
+
+
+def _are_numbers(grades: np.ndarray) -> bool:
+    return np.asarray(grades).dtype.kind in "iuf"
+
+
+class OrderedGrades(MaxMinTabular):
+    """The order of grades, and costs that count steps between them."""
+
+    _task = "ordinal"
+    _usual_cost = "absolute"
+
+    def _order(self, y: Any) -> Optional[Any]:
+        if self.categories is not None:
+            return self.categories
+        ordered = getattr(getattr(y, "cat", None), "ordered", False)  # of pandas
+        return y.cat.remove_unused_categories().cat.categories if ordered else None
+
+    def _cost(self, classes: np.ndarray) -> Any:
+        cost = super()._cost(classes)
+        if self.categories is None and not self._ordered and not _are_numbers(classes):
+            warnings.warn(
+                f"the grades {class_names(classes)[:5]} are words and taken in the order of the alphabet; give their "
+                "order with categories=[...], from the lowest to the highest",
+                UserWarning,
+                stacklevel=4,
+            )
+        if not isinstance(cost, str) or _are_numbers(classes):
+            return cost
+        # A model file calls costs of steps by name only where the grades are numbers.
+        steps = np.abs(np.subtract.outer(np.arange(len(classes)), np.arange(len(classes)))).astype(float)
+        named = {"absolute": steps, "squared": steps**2, "zero-one": (steps > 0).astype(float)}
+        return named[cost].ravel().tolist()
+
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        self._ordered = self._order(y) is not None
+        try:
+            return super()._training(X, y, sample_weight)
+        finally:
+            del self._ordered
+
+
+class MaxMinOrdinalClassifier(OrderedGrades):
+    """Classifier of ordered grades: a prediction costs the number of steps it is off, unless costs say otherwise.
+
+    Grades are taken in the order of numbers; those that are words in the order of ``categories``, from the lowest to
+    the highest, or of an ordered pandas Categorical. The grades count as ranks 0, 1, 2, ..., whatever numbers they are.
+
+    Parameters
+    ----------
+    cost_matrix : 'absolute', 'squared', 'zero-one' or k x k array, default 'absolute'
+    categories : list or None, default None
+        The grades from the lowest to the highest.
+
+    The others, and the attributes, are those of MaxMinClassifier. score() is minus the mean cost.
+    """
+
+    def __init__(
+        self,
+        cost_matrix: Any = "absolute",
+        *,
+        categories: Any = None,
+        surrogate: str = "m4n",
+        smoothing: float = 0.0,
+        decode: Any = None,
+        features: str = "linear",
+        gamma: Any = None,
+        n_components: Any = None,
+        degree: int = 3,
+        lam: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        class_weight: Any = None,
+        standardize: Any = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.cost_matrix = cost_matrix
+        self.categories = categories
+        self.surrogate = surrogate
+        self.smoothing = smoothing
+        self.decode = decode
+        self.features = features
+        self.gamma = gamma
+        self.n_components = n_components
+        self.degree = degree
+        self.lam = lam
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class MaxMinOrdinalClassifierCV(LambdaSearch, OrderedGrades):
+    """MaxMinOrdinalClassifier with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
+
+    lams, cv, surrogate and extend are those of MaxMinClassifierCV, the others those of MaxMinOrdinalClassifier.
+    """
+
+    def __init__(
+        self,
+        cost_matrix: Any = "absolute",
+        *,
+        categories: Any = None,
+        lams: Any = None,
+        cv: Any = None,
+        surrogate: Any = "m4n",
+        smoothing: float = 0.0,
+        decode: Any = None,
+        features: str = "linear",
+        gamma: Any = None,
+        n_components: Any = None,
+        degree: int = 3,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        extend: bool = True,
+        class_weight: Any = None,
+        standardize: Any = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.cost_matrix = cost_matrix
+        self.categories = categories
+        self.lams = lams
+        self.cv = cv
+        self.surrogate = surrogate
+        self.smoothing = smoothing
+        self.decode = decode
+        self.features = features
+        self.gamma = gamma
+        self.n_components = n_components
+        self.degree = degree
+        self.tol = tol
+        self.max_iter = max_iter
+        self.extend = extend
+        self.class_weight = class_weight
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose

@@ -1,0 +1,177 @@
+"""Label ranking: the order of a fixed set of items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_array
+
+from . import _core
+from ._cv import OutputSearch
+from ._options import threads_of
+from ._outputs import OutputTable
+from ._structured import position_cost
+from ._tabular import has_probabilities
+
+
+def positions_of(ranks: Any) -> np.ndarray:
+    """Ranks 1..M as positions from 0, every row a permutation."""
+    ranks = check_array(ranks, dtype=None, ensure_min_features=2, input_name="Y")
+    every_rank = np.arange(1, ranks.shape[1] + 1)
+    if ranks.dtype.kind not in "iuf" or (np.sort(ranks, axis=1) != every_rank).any():
+        raise ValueError("every row of Y must hold the ranks 1, 2, ..., M of the M items, each once; 1 is the best")
+    return np.ascontiguousarray(ranks - 1, dtype=np.int32)
+
+
+class RankingEstimator(OutputTable):
+    """Shared by MaxMinRanker and its CV form. Y[i, j] is the rank of item j in example i, 1 the best."""
+
+    _task = "ranking"
+    _names, _letter = "items_", "r"
+
+    def _numbers_of(self, Y: Any) -> np.ndarray:
+        return positions_of(Y)
+
+    def _cost_options(self, outputs: int) -> tuple[dict[str, str], list[float]]:
+        return position_cost(self.cost, outputs)
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The scores: n x M of the items where the cost is of rank one (spearman, dcg, precision@K), otherwise
+        n x M x M of items at positions."""
+        scores = self._scores(X)
+        size = len(self.items_)
+        return scores if scores.shape[1] == size else scores.reshape(-1, size, size)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The ranks of the items, n x M, 1 the best."""
+        scores = self._scores(X)
+        return self._model.decode(scores, threads_of(self.n_jobs)) + 1
+
+    @available_if(has_probabilities)
+    def predict_marginals(self, X: Any) -> np.ndarray:
+        """The probability of every item at every position, n x M x M; only with surrogate='crf'."""
+        scores = self._scores(X)
+        return self._model.probabilities(scores, threads_of(self.n_jobs))
+
+    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+        """Minus the mean cost of the predicted ranks."""
+        predicted, truth = self.predict(X) - 1, positions_of(Y)
+        weight = None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
+        if predicted.shape != truth.shape:
+            raise ValueError(f"Y has the shape {truth.shape}; expected {predicted.shape}")
+        sizes = [truth.shape[1]] * len(truth)
+        flat = np.ascontiguousarray(predicted, dtype=np.int32).ravel()
+        return -_core.permutation_loss(self._model, sizes, truth.ravel(), flat, weight)
+
+
+class MaxMinRanker(RankingEstimator):
+    """Label ranking: learns from the ranks of M items in every example to rank them for new ones.
+
+    Parameters
+    ----------
+    cost : str or array, default 'hamming'
+        Of a wrong ranking: 'hamming' (the share of items that are misplaced), 'footrule' (the mean distance of ranks),
+        'spearman' (its square), 'precision@K' (what the first K miss), 'dcg' (the share of discounted gain that is
+        lost), M weights of items for a weighted Hamming cost, or an M x M matrix [true rank][predicted rank] whose
+        mean over items counts.
+    surrogate : 'm4n', 'm3n', 'crf' (up to 16 items) or 'qs', default 'm4n'
+
+    The others are those of MaxMinClassifier.
+
+    Attributes
+    ----------
+    items_ : names of the items, the columns of Y if it is a data frame
+    n_features_in_, feature_names_in_, n_iter_, certificate_, lam_, decode_, coef_, intercept_, gamma_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from m4n import MaxMinRanker
+    >>> X = np.array([[0.0], [0.1], [0.9], [1.0]])
+    >>> Y = np.array([[1, 2, 3], [1, 2, 3], [3, 2, 1], [3, 2, 1]])
+    >>> MaxMinRanker("footrule", lam=0.01).fit(X, Y).predict([[0.05], [0.95]]).tolist()
+    [[1, 2, 3], [3, 2, 1]]
+    """
+
+    def __init__(
+        self,
+        cost: Any = "hamming",
+        *,
+        surrogate: str = "m4n",
+        decode: Any = None,
+        features: str = "linear",
+        gamma: Any = None,
+        n_components: Any = None,
+        degree: int = 3,
+        lam: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        standardize: Any = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.cost = cost
+        self.surrogate = surrogate
+        self.decode = decode
+        self.features = features
+        self.gamma = gamma
+        self.n_components = n_components
+        self.degree = degree
+        self.lam = lam
+        self.tol = tol
+        self.max_iter = max_iter
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class MaxMinRankerCV(OutputSearch, RankingEstimator):
+    """MaxMinRanker with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
+
+    lams, cv (default: 5 folds), surrogate and extend are those of MaxMinClassifierCV.
+    """
+
+    def __init__(
+        self,
+        cost: Any = "hamming",
+        *,
+        lams: Any = None,
+        cv: Any = None,
+        surrogate: Any = "m4n",
+        decode: Any = None,
+        features: str = "linear",
+        gamma: Any = None,
+        n_components: Any = None,
+        degree: int = 3,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        extend: bool = True,
+        standardize: Any = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+        n_jobs: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.cost = cost
+        self.lams = lams
+        self.cv = cv
+        self.surrogate = surrogate
+        self.decode = decode
+        self.features = features
+        self.gamma = gamma
+        self.n_components = n_components
+        self.degree = degree
+        self.tol = tol
+        self.max_iter = max_iter
+        self.extend = extend
+        self.standardize = standardize
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose

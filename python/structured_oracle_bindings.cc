@@ -1,0 +1,232 @@
+// Oracles of chains and permutations, for a batch of score matrices.
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/parallel.h"
+#include "data_bindings.h"
+#include "loss/position_loss.h"
+#include "m4n/error.h"
+#include "oracle/birkhoff_game.h"
+#include "oracle/chain_game.h"
+#include "oracles.h"
+#include "space/assignment.h"
+#include "space/sinkhorn.h"
+
+namespace m4n::python {
+namespace {
+
+constexpr std::size_t chunk = 4;
+
+void require_finite(std::span<const double> values, const char* what) {
+  for (std::size_t e = 0; e < values.size(); ++e)
+    if (!std::isfinite(values[e])) throw Error(fmt::format("{} hold {}; expected finite numbers", what, values[e]));
+}
+
+// Transitions, start and end shared by a batch of chains.
+Transitions prepared(const Square& from_to, const RealVector& start, const RealVector& end, std::size_t labels) {
+  if (from_to.shape(0) != labels || from_to.shape(1) != labels || start.size() != labels || end.size() != labels)
+    throw Error(fmt::format("transitions must be {0} x {0}, start and end have {0} entries", labels));
+  require_finite({from_to.data(), from_to.size()}, "transitions");
+  require_finite({start.data(), labels}, "scores of the start");
+  require_finite({end.data(), labels}, "scores of the end");
+  PaddedMatrix<double> rows;
+  const PaddedRows<double> padded = rows.shape(labels, labels);
+  for (std::size_t a = 0; a < labels; ++a) {
+    std::fill_n(padded.row(a), padded.stride(), 0.0);
+    std::copy_n(from_to.data() + a * labels, labels, padded.row(a));
+  }
+  Transitions out;
+  out.prepare(padded, {start.data(), labels}, {end.data(), labels});
+  return out;
+}
+
+// One chain of the batch, padded.
+class ChainReader {
+ public:
+  ChainReader(const Batch3& batch, const Transitions& transitions)
+      : batch_(batch), transitions_(transitions), length_(batch.shape(1)), labels_(batch.shape(2)) {}
+  ChainScores read(std::size_t i) {
+    const PaddedRows<double> rows = unary_.shape(length_, labels_);
+    for (std::size_t m = 0; m < length_; ++m) {
+      std::fill_n(rows.row(m), rows.stride(), kernels::padding_score);
+      std::copy_n(batch_.data() + (i * length_ + m) * labels_, labels_, rows.row(m));
+    }
+    return {unary_.view(), &transitions_};
+  }
+
+ private:
+  const Batch3& batch_;
+  const Transitions& transitions_;
+  std::size_t length_, labels_;
+  PaddedMatrix<double> unary_;
+};
+
+nb::tuple max_min_chain(const Batch3& unary, const Square& from_to, const RealVector& start, const RealVector& end,
+                        const Square& costs, double gap, unsigned threads) {
+  const std::size_t n = unary.shape(0), length = unary.shape(1), labels = unary.shape(2), cells = length * labels;
+  const CostMatrix cost = cost_matrix(costs, labels);
+  std::vector<double> lower(n), upper(n), mu(n * cells), pairs(n * labels * labels), nu(n * cells);
+  {
+    const nb::gil_scoped_release released;
+    require_finite({unary.data(), unary.size()}, "scores");
+    const Transitions transitions = prepared(from_to, start, end, labels);
+    const ChainGame game(cost);
+    GameLimits limits;
+    limits.gap = gap;
+    parallel_chunks(n, chunk, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+      ChainReader reader(unary, transitions);
+      ChainGame::Workspace workspace;
+      for (std::size_t i = first; i < last; ++i) {
+        ChainSeeds seeds;
+        const GameAnswer answer = game.solve(reader.read(i), limits, seeds, workspace);
+        lower[i] = answer.bounds.lower;
+        upper[i] = answer.bounds.upper;
+        for (std::size_t j = 0; j < answer.size(); ++j) {
+          const LabelView y = answer.labels(j);
+          for (std::size_t m = 0; m < length; ++m) {
+            const auto here = static_cast<std::size_t>(y[m]);
+            mu[i * cells + m * labels + here] += answer.weight[j];
+            if (m > 0) pairs[(i * labels + static_cast<std::size_t>(y[m - 1])) * labels + here] += answer.weight[j];
+          }
+        }
+        for (std::size_t m = 0; m < length; ++m)
+          std::copy_n(answer.nu.row(m), labels, nu.data() + i * cells + m * labels);
+      }
+    });
+  }
+  return nb::make_tuple(to_numpy(std::move(lower), {n}), to_numpy(std::move(upper), {n}),
+                        to_numpy(std::move(mu), {n, length, labels}), to_numpy(std::move(nu), {n, length, labels}),
+                        to_numpy(std::move(pairs), {n, labels, labels}));
+}
+
+nb::tuple viterbi(const Batch3& unary, const Square& from_to, const RealVector& start, const RealVector& end,
+                  unsigned threads) {
+  const std::size_t n = unary.shape(0), length = unary.shape(1), labels = unary.shape(2);
+  std::vector<double> value(n);
+  std::vector<std::int32_t> path(n * length);
+  {
+    const nb::gil_scoped_release released;
+    require_finite({unary.data(), unary.size()}, "scores");
+    const Transitions transitions = prepared(from_to, start, end, labels);
+    parallel_chunks(n, chunk, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+      ChainReader reader(unary, transitions);
+      Viterbi solver;
+      for (std::size_t i = first; i < last; ++i)
+        value[i] = solver.solve(reader.read(i), std::span(path).subspan(i * length, length));
+    });
+  }
+  return nb::make_tuple(to_numpy(std::move(value), {n}), to_numpy(std::move(path), {n, length}));
+}
+
+PositionLoss position_loss(const std::string& name, const std::optional<Square>& costs, std::size_t size) {
+  constexpr std::string_view precision = "precision@";
+  if (costs) {
+    if (costs->shape(0) != size || costs->shape(1) != size)
+      throw Error(
+          fmt::format("the cost matrix is {} x {}; expected {} x {}", costs->shape(0), costs->shape(1), size, size));
+    return PositionLoss::matrix({costs->data(), costs->size()}, size);
+  }
+  if (name == "hamming") return PositionLoss::hamming(size);
+  if (name == "footrule") return PositionLoss::footrule(size);
+  if (name == "squared" || name == "spearman") return PositionLoss::squared(size);
+  if (name.starts_with(precision) && name.find_first_not_of("0123456789", precision.size()) == std::string::npos &&
+      name.size() > precision.size() && name.size() < precision.size() + 9)
+    return PositionLoss::precision_at(size, std::stoul(name.substr(precision.size())));
+  throw UsageError(
+      fmt::format("unknown cost '{}'; expected hamming, footrule, spearman, precision@K or a matrix", name));
+}
+
+std::size_t square_size(const Batch3& batch) {
+  if (batch.shape(1) != batch.shape(2))
+    throw Error(
+        fmt::format("scores of permutations are {} x {}; expected square matrices", batch.shape(1), batch.shape(2)));
+  return batch.shape(1);
+}
+
+nb::tuple max_min_permutation(const Batch3& scores, const std::string& name, const std::optional<Square>& costs,
+                              double gap, unsigned threads) {
+  const std::size_t n = scores.shape(0), size = square_size(scores), cells = size * size;
+  std::vector<double> lower(n), upper(n), p(n * cells), q(n * cells);
+  {
+    const nb::gil_scoped_release released;
+    const PositionLoss loss = position_loss(name, costs, size);
+    BirkhoffLimits limits;
+    limits.gap = gap;
+    parallel_chunks(n, chunk, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+      BirkhoffGame game;
+      for (std::size_t i = first; i < last; ++i) {
+        BirkhoffSeeds seeds;
+        const BirkhoffAnswer answer = game.solve({scores.data() + i * cells, cells}, loss, limits, seeds);
+        lower[i] = answer.bounds.lower;
+        upper[i] = answer.bounds.upper;
+        std::copy_n(answer.p.begin(), cells, p.data() + i * cells);
+        std::copy_n(answer.q.begin(), cells, q.data() + i * cells);
+      }
+    });
+  }
+  return nb::make_tuple(to_numpy(std::move(lower), {n}), to_numpy(std::move(upper), {n}),
+                        to_numpy(std::move(p), {n, size, size}), to_numpy(std::move(q), {n, size, size}));
+}
+
+nb::tuple assignment(const Batch3& scores, unsigned threads) {
+  const std::size_t n = scores.shape(0), size = square_size(scores), cells = size * size;
+  std::vector<double> value(n);
+  std::vector<std::int32_t> position(n * size);
+  {
+    const nb::gil_scoped_release released;
+    parallel_chunks(n, chunk, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+      Assignment solver;
+      for (std::size_t i = first; i < last; ++i) {
+        value[i] = solver.solve({scores.data() + i * cells, cells}, size);
+        std::copy_n(solver.position().begin(), size, position.data() + i * size);
+      }
+    });
+  }
+  return nb::make_tuple(to_numpy(std::move(value), {n}), to_numpy(std::move(position), {n, size}));
+}
+
+// The doubly stochastic matrix diag(a) exp(S) diag(b). The duals of the best permutation are taken from S first: the
+// entries are then at most 1, and 1 on that permutation, so that no row or column vanishes however large the scores.
+NewArray<double> sinkhorn(const Batch3& scores, double tol, int sweeps, unsigned threads) {
+  const std::size_t n = scores.shape(0), size = square_size(scores), cells = size * size;
+  std::vector<double> out(n * cells);
+  {
+    const nb::gil_scoped_release released;
+    parallel_chunks(n, chunk, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+      Assignment solver;
+      std::vector<double> sums(size), others(size);
+      for (std::size_t i = first; i < last; ++i) {
+        const std::span<const double> s(scores.data() + i * cells, cells);
+        const std::span<double> p = std::span(out).subspan(i * cells, cells);
+        solver.solve(s, size);
+        const auto u = solver.row_duals(), w = solver.column_duals();
+        for (std::size_t e = 0; e < cells; ++e) p[e] = std::exp(std::min(0.0, s[e] - u[e / size] - w[e % size]));
+        for (int sweep = 0; sweep < sweeps && sinkhorn_sweep(p, size, sums) > tol; ++sweep) {
+        }
+        round_to_birkhoff(p, size, sums, others);
+      }
+    });
+  }
+  return to_numpy(std::move(out), {n, size, size});
+}
+
+}  // namespace
+
+void bind_structured_oracles(nb::module_& module) {
+  module.def("max_min_chain", &max_min_chain, nb::arg("unary"), nb::arg("transitions"), nb::arg("start"),
+             nb::arg("end"), nb::arg("cost"), nb::arg("tol"), nb::arg("threads"));
+  module.def("viterbi", &viterbi, nb::arg("unary"), nb::arg("transitions"), nb::arg("start"), nb::arg("end"),
+             nb::arg("threads"));
+  module.def("max_min_permutation", &max_min_permutation, nb::arg("scores"), nb::arg("name"), nb::arg("cost").none(),
+             nb::arg("tol"), nb::arg("threads"));
+  module.def("assignment", &assignment, nb::arg("scores"), nb::arg("threads"));
+  module.def("sinkhorn", &sinkhorn, nb::arg("scores"), nb::arg("tol"), nb::arg("sweeps"), nb::arg("threads"));
+}
+
+}  // namespace m4n::python

@@ -1,0 +1,164 @@
+"""Bad input: the exceptions users of scikit-learn expect, with words that help."""
+
+import numpy as np
+import pytest
+from conftest import blobs, tagged
+from sklearn.exceptions import NotFittedError
+
+from m4n import MaxMinClassifier, MaxMinClassifierCV, MaxMinOrdinalClassifier, MaxMinSequenceLabeler, oracle
+
+X, y = blobs()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_values_that_are_no_numbers(bad):
+    wrong = X.copy()
+    wrong[3, 1] = bad
+    with pytest.raises(ValueError, match="NaN|infinity"):
+        MaxMinClassifier().fit(wrong, y)
+    with pytest.raises(ValueError, match="NaN|infinity"):
+        MaxMinClassifier().fit(X, y).predict(wrong)
+    with pytest.raises(ValueError, match="sequence 1"):
+        MaxMinSequenceLabeler().fit([X[:3], wrong[:5]], [y[:3], y[:5]])
+
+
+def test_shapes():
+    fitted = MaxMinClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="3 features, but MaxMinClassifier is expecting 5"):
+        fitted.predict(X[:, :3])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        MaxMinClassifier().fit(X, y[:-1])
+    with pytest.raises(ValueError, match="2D array"):
+        MaxMinClassifier().fit(X[0], y)
+    with pytest.raises(NotFittedError):
+        MaxMinClassifier().predict(X)
+    with pytest.raises(NotFittedError):
+        MaxMinClassifier().to_bytes()
+
+
+@pytest.mark.parametrize(
+    "cost, words",
+    [
+        (np.ones((2, 2)), r"\(2, 2\); expected \(3, 3\)"),
+        (np.ones(3), r"\(3,\)"),
+        (np.full((3, 3), np.nan), "finite"),
+        (np.ones((3, 3)), "no more than the right one"),
+        ("cubic", "'zero-one', 'absolute', 'squared'"),
+    ],
+)
+def test_costs(cost, words):
+    with pytest.raises(ValueError, match=words):
+        MaxMinClassifier(cost).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "parameters, error, words",
+    [
+        ({"surrogate": "svm"}, ValueError, "surrogate must be one of 'm4n'"),
+        ({"decode": "viterbi"}, ValueError, "decode must be one of"),
+        ({"decode": "expected"}, ValueError, "decode expected needs a distribution"),
+        ({"surrogate": "crf", "smoothing": 1.0}, ValueError, "smoothing smooths the max-min game"),
+        ({"smoothing": -1.0}, ValueError, "smoothing"),
+        ({"features": "cosine"}, ValueError, "features must be one of"),
+        ({"features": "rbf", "gamma": -1.0}, ValueError, "gamma"),
+        ({"features": "rbf", "gamma": "scale"}, TypeError, "gamma"),
+        ({"features": "nystrom", "n_components": 0}, ValueError, "n_components"),
+        ({"lam": 0.0}, ValueError, "^lam: found"),
+        ({"lam": -1}, ValueError, "lam"),
+        ({"lam": "1"}, TypeError, "lam must be a number"),
+        ({"tol": 2.0}, ValueError, "tol"),
+        ({"tol": None}, TypeError, "tol"),
+        ({"max_iter": 0}, ValueError, "max_iter"),
+        ({"max_iter": 2.5}, TypeError, "max_iter must be a whole number"),
+        ({"random_state": -1}, ValueError, "random_state"),
+        ({"random_state": "x"}, ValueError, "seed"),
+        ({"n_jobs": 0}, ValueError, "n_jobs"),
+        ({"n_jobs": "all"}, TypeError, "n_jobs"),
+        ({"standardize": "yes"}, TypeError, "standardize"),
+        ({"fit_intercept": 1}, TypeError, "fit_intercept"),
+    ],
+)
+def test_parameters(parameters, error, words):
+    with pytest.raises(error, match=words) as raised:
+        MaxMinClassifier(**parameters).fit(X, y)
+    assert "--" not in str(raised.value)
+
+
+def test_search_parameters():
+    for lams in ([], [0.0], [-1.0], [np.nan], 3.0):
+        with pytest.raises(ValueError, match="lams"):
+            MaxMinClassifierCV(lams=lams).fit(X, y)
+    with pytest.raises(ValueError, match="decode"):
+        MaxMinClassifierCV(surrogate="auto", decode="argmax").fit(X, y)
+    with pytest.raises(ValueError, match="empty"):
+        MaxMinClassifierCV(surrogate=[]).fit(X, y)
+    with pytest.raises(ValueError, match="surrogate must be"):
+        MaxMinClassifierCV(surrogate=["m4n", "svm"]).fit(X, y)
+
+
+def test_labels():
+    with pytest.raises(ValueError, match="one class"):
+        MaxMinClassifier().fit(X, np.zeros(len(y)))
+    with pytest.raises(ValueError, match="continuous|Unknown label type"):
+        MaxMinClassifier().fit(X, np.linspace(0, 1, len(y)) + 0.001)
+    with pytest.raises(ValueError, match="twice"):
+        MaxMinOrdinalClassifier(categories=[0, 1, 1, 2]).fit(X, y)
+
+
+def test_model_files(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        MaxMinClassifier.load(tmp_path / "none.m4n")
+    data = MaxMinClassifier().fit(X, y).to_bytes()
+    for broken in (b"", data[:100], data[:-1], data + b"x", data[:200] + b"?" + data[201:]):
+        with pytest.raises(ValueError):
+            MaxMinClassifier.from_bytes(broken)
+    with pytest.raises(ValueError, match="task multiclass"):
+        MaxMinOrdinalClassifier.from_bytes(data)
+    with pytest.raises(OSError, match="none"):
+        MaxMinClassifier().fit(X, y).save(tmp_path / "none" / "model.m4n")
+    with pytest.raises(ValueError, match="too large"):
+        MaxMinClassifier().fit(X * 1e-3, y).predict(np.full((1, 5), 1e308))
+
+
+def test_sequences():
+    words, labels = tagged(10)
+    with pytest.raises(ValueError, match="do not belong together"):
+        MaxMinSequenceLabeler().fit(words, labels[:-1])
+    with pytest.raises(ValueError, match="sequence 0 has .* tokens and"):
+        MaxMinSequenceLabeler().fit(words, [labels[0][:-1], *labels[1:]])
+    with pytest.raises(ValueError, match="no tokens"):
+        MaxMinSequenceLabeler().fit([*words, []], [*labels, []])
+    for bad in ({"a": None}, {"a": object()}, {3: 1.0}, {"a": [1]}, ["x", 3]):
+        with pytest.raises(TypeError, match="sequence 0, token 1"):
+            MaxMinSequenceLabeler().fit([[{"a": 1.0}, bad]], [["x", "y"]])
+    with pytest.raises(ValueError, match="sequence 0, token 0.*nan"):
+        MaxMinSequenceLabeler().fit([[{"a": float("nan")}, {}]], [["x", "y"]])
+    fitted = MaxMinSequenceLabeler().fit(words, labels)
+    with pytest.raises(TypeError, match="attributes"):
+        fitted.predict([np.zeros((3, 2))])
+    rows = MaxMinSequenceLabeler(tol=0.1).fit(np.split(X, 40), np.split(y, 40))
+    with pytest.raises(TypeError, match="rows of numbers"):
+        rows.predict(words)
+    with pytest.raises(ValueError, match="features"):
+        rows.predict([X[:, :2]])
+    with pytest.raises(ValueError, match="surrogate qs"):
+        MaxMinSequenceLabeler(surrogate="qs").fit(words, labels)
+
+
+def test_oracles():
+    with pytest.raises(ValueError, match="finite"):
+        oracle.max_min([0.0, np.nan])
+    with pytest.raises(ValueError, match="2 x 2; expected 3 x 3"):
+        oracle.max_min([0.0, 1.0, 2.0], np.ones((2, 2)))
+    with pytest.raises(ValueError, match=r"y\[1\] is 3"):
+        oracle.loss(np.zeros((2, 3)), [0, 3])
+    with pytest.raises(ValueError, match="shape"):
+        oracle.loss(np.zeros((2, 3)), [0])
+    with pytest.raises(ValueError, match="square"):
+        oracle.assignment(np.zeros((2, 3)))
+    with pytest.raises(ValueError, match="axes"):
+        oracle.viterbi([1.0, 2.0], np.zeros((2, 2)))
+    with pytest.raises(ValueError, match="transitions must be 2 x 2"):
+        oracle.viterbi([[1.0, 2.0]], np.zeros((3, 3)))
+    with pytest.raises(ValueError, match="unknown cost"):
+        oracle.max_min_permutation(np.zeros((2, 2)), "kendall")

@@ -1,0 +1,224 @@
+"""The estimators inside scikit-learn's world."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import blobs
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import m4n
+from m4n import MaxMinClassifier, MaxMinClassifierCV, MaxMinOrdinalClassifier, MaxMinOrdinalClassifierCV
+
+COST = np.array([[0.0, 1.0, 5.0], [2.0, 0.0, 1.0], [3.0, 0.25, 0.0]])
+
+
+def test_version_is_that_of_the_build():
+    from conftest import ROOT
+
+    assert f"project(m4n VERSION {m4n.__version__} " in (ROOT / "CMakeLists.txt").read_text()
+
+
+def test_certificate_brackets_the_optimum_of_another_solver():
+    """Of the crf, whose optimum scikit-learn finds too: P(w) = mean log-loss + lam/2 |w|^2, the bias included."""
+    X, y = blobs(seed=1)
+    lam = 0.02
+    found = MaxMinClassifier(surrogate="crf", lam=lam, tol=1e-6, standardize=False).fit(X, y)
+    rows = np.hstack([X, np.ones((len(X), 1))])
+    other = LogisticRegression(C=1 / (lam * len(X)), fit_intercept=False, tol=1e-10, max_iter=10000).fit(rows, y)
+    w = other.coef_
+    scores = rows @ w.T
+    losses = np.log(np.exp(scores).sum(axis=1)) - scores[np.arange(len(y)), y]
+    optimum = losses.mean() + lam / 2 * (w**2).sum()
+    certificate = found.certificate_
+    assert certificate.dual <= optimum + 1e-9 and optimum <= certificate.primal + 1e-9
+    assert certificate.gap == certificate.primal - certificate.dual
+    assert certificate.converged and certificate.relative_gap <= 1e-6
+    assert np.allclose(found.coef_, w[:, :-1], atol=1e-3) and np.allclose(found.intercept_, w[:, -1], atol=1e-3)
+    assert np.allclose(found.predict_proba(X), other.predict_proba(rows), atol=1e-3)
+    assert np.allclose(np.exp(found.predict_log_proba(X)), found.predict_proba(X))
+
+
+def test_a_fit_that_stops_early_says_so():
+    X, y = blobs(seed=2)
+    with pytest.warns(ConvergenceWarning, match="max_iter") as caught:
+        estimator = MaxMinClassifier(max_iter=1, tol=1e-8).fit(X, y)
+    assert caught[0].filename == __file__
+    assert not estimator.certificate_.converged and estimator.n_iter_ == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert MaxMinClassifier().fit(X, y).certificate_.converged
+
+
+def test_probabilities_exist_for_crf_only():
+    X, y = blobs(seed=3)
+    assert hasattr(MaxMinClassifier(surrogate="crf"), "predict_proba")
+    for surrogate in ("m4n", "m3n", "qs"):
+        estimator = MaxMinClassifier(surrogate=surrogate).fit(X, y)
+        assert not hasattr(estimator, "predict_proba") and not hasattr(estimator, "predict_log_proba")
+    probabilities = MaxMinClassifier(surrogate="crf").fit(X, y).predict_proba(X)
+    assert np.allclose(probabilities.sum(axis=1), 1) and (probabilities >= 0).all()
+
+
+def test_decisions_of_least_expected_cost():
+    X, y = blobs(seed=4)
+    estimator = MaxMinClassifier(COST, surrogate="crf").fit(X, y)
+    assert estimator.decode_ == "expected"
+    assert np.array_equal(estimator.predict(X), (estimator.predict_proba(X) @ COST).argmin(axis=1))
+
+
+def test_score_is_minus_the_mean_cost():
+    X, y = blobs(seed=5)
+    plain = MaxMinClassifier().fit(X, y)
+    assert plain.score(X, y) == (plain.predict(X) == y).mean()
+    weight = np.linspace(1, 2, len(y))
+    costly = MaxMinClassifier(COST).fit(X, y)
+    costs = COST[y, costly.predict(X)]
+    assert costly.score(X, y) == -costs.mean()
+    assert costly.score(X, y, weight) == pytest.approx(-np.average(costs, weights=weight))
+    assert costly.score(X[:1], [99]) == -COST.max()  # a class never seen costs the most
+    words = MaxMinClassifier(COST).fit(X, np.array(["a", "b", "c"])[y])
+    assert words.score(X[:2], ["nobody", "b"]) == -(COST.max() + COST[1, "abc".index(words.predict(X[1:2])[0])]) / 2
+    graded = MaxMinOrdinalClassifier().fit(X, y)
+    assert graded.score(X, y) == -np.abs(graded.predict(X) - y).mean()
+
+
+def test_pickle_and_clone():
+    X, y = blobs(seed=6)
+    for estimator in (MaxMinClassifier(COST, features="rbf"), MaxMinOrdinalClassifierCV(lams=[1, 0.1], cv=3)):
+        fitted = clone(estimator).fit(X, y)
+        again = pickle.loads(pickle.dumps(fitted))
+        assert np.array_equal(again.predict(X), fitted.predict(X))
+        assert again.certificate_ == fitted.certificate_ and again.to_bytes() == fitted.to_bytes()
+        assert repr(clone(fitted)) == repr(estimator)
+        assert not hasattr(clone(fitted), "classes_")
+
+
+def test_loaded_estimators_know_what_they_are(tmp_path):
+    X, y = blobs(seed=7)
+    for labels in (y, np.array([-1.0, 0.0, 2.0])[y], np.array(["x", "y", "ü"])[y], y == 1):
+        fitted = MaxMinClassifier(smoothing=2.0, lam=0.01, tol=1e-4).fit(X, labels)
+        fitted.save(tmp_path / "model.m4n")
+        loaded = MaxMinClassifier.load(tmp_path / "model.m4n")
+        assert (
+            loaded.classes_.tolist()
+            == (fitted.classes_ if labels.dtype != bool else fitted.classes_.astype(str)).tolist()
+        )
+        assert (loaded.smoothing, loaded.lam, loaded.tol, loaded.n_features_in_) == (2.0, 0.01, 1e-4, X.shape[1])
+        assert clone(loaded).fit(X, labels).to_bytes() == fitted.to_bytes()
+    cv = MaxMinClassifierCV.from_bytes(fitted.to_bytes())
+    assert cv.lams == [0.01] and np.array_equal(cv.decision_function(X), fitted.decision_function(X))
+
+
+def test_search_chooses_the_least_mean_cost():
+    """By hand: one fit a fold and lam; the estimator's table has the same numbers where fits are exact enough."""
+    X, y = blobs(seed=8)
+    lams, folds = [1.0, 0.1, 0.01], KFold(4, shuffle=True, random_state=0)
+    found = MaxMinClassifierCV(COST, lams=lams, cv=folds, extend=False, tol=1e-9).fit(X, y)
+    by_hand = [
+        np.mean([
+            -MaxMinClassifier(COST, lam=lam, tol=1e-9).fit(X[train], y[train]).score(X[test], y[test])
+            for train, test in folds.split(X)
+        ])
+        for lam in lams
+    ]  # fmt: skip
+    assert np.allclose(found.cv_results_["mean_cost"], by_hand)
+    assert by_hand[lams.index(found.lam_)] == min(by_hand) and found.best_cost_ == pytest.approx(min(by_hand))
+    per_split = np.array([found.cv_results_[f"split{s}_cost"] for s in range(4)])
+    assert np.allclose(per_split.mean(axis=0), by_hand) and np.allclose(
+        per_split.std(axis=0), found.cv_results_["std_cost"]
+    )
+
+
+def test_search_over_surrogates():
+    X, y = blobs(seed=9)
+    found = MaxMinClassifierCV(COST, surrogate="auto", lams=[0.1, 0.01], cv=3).fit(X, y)
+    assert set(found.cv_results_["surrogate"]) == {"m4n/argmax", "m4n/adversary", "smoothed m4n", "m3n", "crf"}
+    assert hasattr(found, "predict_proba") == (found.surrogate_ == "crf")
+    two = MaxMinClassifierCV(surrogate=["crf", "smoothed"], lams=[0.1], cv=3).fit(X, y)
+    assert set(two.cv_results_["surrogate"]) == {"crf", "smoothed m4n"}
+    for n_jobs in (2, -1):
+        again = MaxMinClassifierCV(COST, surrogate="auto", lams=[0.1, 0.01], cv=3, n_jobs=n_jobs).fit(X, y)
+        assert again.to_bytes() == found.to_bytes()
+
+
+def test_grid_search_and_cross_validation():
+    X, y = blobs(seed=10)
+    grid = GridSearchCV(MaxMinClassifier(COST), {"lam": [1.0, 0.01], "surrogate": ["m4n", "crf"]}, cv=3, n_jobs=2)
+    grid.fit(X, y)
+    assert grid.best_score_ <= 0 and grid.best_params_["lam"] in (1.0, 0.01)
+    assert (cross_val_score(MaxMinOrdinalClassifier(), X, y, cv=3, n_jobs=2) <= 0).all()
+    pipeline = make_pipeline(StandardScaler(), MaxMinClassifier(standardize=False, lam=0.01))
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.5
+
+
+def test_data_frames():
+    X, y = blobs(seed=11)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    frame["kind"] = np.array(["u", "v"])[(X[:, 0] > 0).astype(int)]
+    target = pd.Series(np.array(["low", "mid", "top"])[y], index=np.arange(len(y)) + 7)
+    columns = make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough")
+    model = make_pipeline(columns, MaxMinClassifier()).fit(frame, target)
+    assert set(model.predict(frame)) <= {"low", "mid", "top"}
+    plain = MaxMinClassifier().fit(frame[list("abcde")], target)
+    assert list(plain.feature_names_in_) == list("abcde")
+    with pytest.raises(ValueError, match="feature names"):
+        plain.predict(frame[list("edcba")])
+
+
+def test_order_of_grades():
+    X, y = blobs(seed=12)
+    words = np.array(["low", "mid", "high"])
+    by_number = MaxMinOrdinalClassifier().fit(X, y)
+    given = MaxMinOrdinalClassifier(categories=list(words)).fit(X, words[y])
+    ordered = pd.Series(pd.Categorical(words[y], categories=list(words), ordered=True))
+    for estimator in (given, MaxMinOrdinalClassifier().fit(X, ordered)):
+        assert list(estimator.classes_) == list(words)
+        assert np.array_equal(estimator.decision_function(X), by_number.decision_function(X))
+        assert estimator.score(X, words[y]) == by_number.score(X, y)
+    with pytest.warns(UserWarning, match="alphabet"):
+        MaxMinOrdinalClassifier().fit(X, words[y])
+    with pytest.raises(ValueError, match="not in categories"):
+        MaxMinOrdinalClassifier(categories=["low", "high"]).fit(X, words[y])
+    empty = MaxMinOrdinalClassifier(categories=["low", "none", "mid", "high"]).fit(X, words[y])
+    assert empty.cost_matrix_.shape == (4, 4)
+
+
+def test_parameters_that_features_have_no_use_for():
+    X, y = blobs(seed=13)
+    plain = MaxMinClassifier().fit(X, y).to_bytes()
+    assert MaxMinClassifier(gamma=3.0, n_components=7, degree=5).fit(X, y).to_bytes() == plain
+    kernel = MaxMinClassifier(features="rbf", gamma=0.5).fit(X, y)
+    assert kernel.gamma_ == 0.5 and not hasattr(kernel, "coef_")
+    assert not hasattr(kernel.set_params(features="linear").fit(X, y), "gamma_")
+
+
+def test_verbose(capsys):
+    X, y = blobs(seed=14)
+    MaxMinClassifier(verbose=1).fit(X, y)
+    assert "gap" in capsys.readouterr().out
+    MaxMinClassifierCV(verbose=1, lams=[1.0], cv=3).fit(X, y)
+    assert "paths" in capsys.readouterr().out
+
+
+def test_what_an_observer_raises_ends_the_fit(monkeypatch):
+    import m4n._tabular
+
+    def angry(_):
+        def show(*_):
+            raise RuntimeError("enough")
+
+        return show
+
+    monkeypatch.setattr(m4n._tabular, "printer", angry)
+    X, y = blobs(seed=15)
+    with pytest.raises(RuntimeError, match="enough"):
+        MaxMinClassifier(tol=1e-9).fit(X, y)
