@@ -133,7 +133,7 @@ def test_every_kind_with_every_surrogate(m4n, drawn, tmp_path, costs, surrogate,
     whole = np.mean([(graph["label"] == y).all() for graph, y in zip(examples, found)])
     assert judged["metrics"]["node_accuracy"] == pytest.approx(right.mean(), abs=1e-12)
     assert judged["metrics"]["graph_accuracy"] == pytest.approx(whole, abs=1e-12)
-    assert np.sum(judged["metrics"]["confusion"]) == right.size == judged["tokens"]
+    assert np.sum(judged["metrics"]["confusion"]) == right.size == judged["nodes"]
 
     weights = GraphModel(m4n.json("dump", model), info)
     at = 0

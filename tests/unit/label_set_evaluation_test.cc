@@ -120,7 +120,7 @@ TEST(GraphEvaluation, NodesAndWholeGraphs) {
   EXPECT_DOUBLE_EQ(m["graph_accuracy"], 2.0 / 3);
   EXPECT_DOUBLE_EQ(m["loss"], (0 + 1.0 / 3 + 0) / 3);  // a mean over graphs of the mean over their nodes
   EXPECT_EQ(e.n, 3U);
-  EXPECT_EQ(e.tokens, 6U);
+  EXPECT_EQ(e.nodes, 6U);
   EXPECT_EQ(e.unseen, 0U);
   EXPECT_EQ(e.confusion, (std::vector<std::uint64_t>{1, 1, 0, 0, 3, 0, 0, 0, 1}));
   ASSERT_EQ(e.labels.size(), 3U);
