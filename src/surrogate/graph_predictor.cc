@@ -13,8 +13,17 @@
 namespace m4n {
 namespace {
 
-constexpr std::size_t chunk = 16;  // graphs a thread takes at a time
-constexpr double game_gap = 1e-6;  // of the largest difference of costs
+constexpr std::size_t chunk = 16;        // graphs a thread takes at a time
+constexpr double game_gap = 1e-6;        // of the largest difference of costs
+constexpr double largest_score = 1e290;  // sums over all parts of a graph are still finite
+
+void require_finite(double score, std::size_t example, const char* what, std::size_t part) {
+  if (std::abs(score) <= largest_score) return;
+  throw Error(
+      fmt::format("example {} (counted from 1), {} {}: a score is {}, beyond what can be computed with: one of "
+                  "its values is too large for the model; correct it, or leave the example out",
+                  example + 1, what, part + 1, score));
+}
 
 std::int32_t largest(const double* first, std::size_t count) {
   return static_cast<std::int32_t>(std::max_element(first, first + count) - first);
@@ -106,12 +115,7 @@ class GraphPredictor::Worker {
     for (std::size_t m = 0; m < nodes; ++m) {
       const std::size_t row = first + m / slots;
       const double* own = scores_.data() + row * width + (structure.type_of_row(row) * slots + m % slots) * k;
-      for (std::size_t a = 0; a < k; ++a)
-        if (!std::isfinite(own[a]))
-          throw Error(
-              fmt::format("example {} (counted from 1), node {}: a score is {}, not a finite number: one of its "
-                          "values is too large for the model; correct it, or leave the example out",
-                          i + 1, m + 1, own[a]));
+      for (std::size_t a = 0; a < k; ++a) require_finite(own[a], i, "node", m);
       std::copy_n(own, k, unary.row(m));
     }
     load_edges(i);
@@ -130,6 +134,7 @@ class GraphPredictor::Worker {
           double value = w[shared_.edge_features_ * k * k + a * k + b];
           for (std::size_t f = 0; f < shared_.edge_features_; ++f)
             value += structure.edge_features.view().row(first + e)[f] * w[f * k * k + a * k + b];
+          require_finite(value, i, "edge", e);
           rows.row(e * k + a)[b] = value;
         }
       tables_.push_back({rows.row(e * k), k, k});

@@ -353,3 +353,17 @@ def test_huge_and_tiny_values_of_graphs(m4n, tmp_path, surrogate):
             if result.returncode == DONE:
                 out = m4n("predict", model, data)
                 assert out.returncode in (DONE, FAILED), out.stderr
+
+
+def test_values_beyond_the_model_are_refused(m4n, tmp_path):
+    """Edges with features far beyond those of training, so that scores overflow."""
+    learn, judge, model = tmp_path / "learn.txt", tmp_path / "judge.txt", tmp_path / "m.m4n"
+    text = "graph\nnode a A 1\nnode b B 2\nedge a b {}\ngraph\nnode a A 1\nnode b A 2\nedge a b {}\n"
+    learn.write_text(text.format("1e-300", "-2e-300"))
+    judge.write_text(text.format("1e-300", "1e11"))
+    for surrogate in ("m4n", "m3n", "crf"):
+        m4n("train", learn, "--surrogate", surrogate, "--model", model, expect=DONE)
+        for command in ("predict", "eval"):
+            message = m4n(command, model, judge, expect=FAILED).stderr
+            assert "example 2" in message and "edge 1" in message and "too large" in message
+        m4n("predict", model, learn, expect=DONE)

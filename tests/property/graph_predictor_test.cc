@@ -161,15 +161,29 @@ TEST(GraphPredictor, UsualDecoders) {
 
 TEST(GraphPredictor, RefusesScoresBeyondDoubles) {
   Rng rng(3);
-  GraphSet set = random_graph_set(rng, {.examples = 3, .labels = 2});
-  const GraphWeights w = random_weights(rng, set);
+  const GraphSet set = random_dependent_labels(rng, 3, 2, 3, 2, {{0, 1}, {2, 1}});
   const std::vector<CostMatrix> costs{CostMatrix::named("hamming", 2)};
-  set.x.values[set.rows.begin(1) * set.x.cols] = 1e308;  // the first node of the second example
-  GraphWeights huge = w;
-  std::fill(huge.node.begin(), huge.node.end(), 1e10);
-  for (const Decoder decode : {Decoder::argmax, Decoder::expected, Decoder::adversary})
-    EXPECT_THAT([&] { labels_of(set, huge, costs, decode, 2); },
-                testing::ThrowsMessage<Error>(testing::HasSubstr("example 2 (counted from 1), node 1")));
+  const std::vector<CostMatrix> own(3, costs[0]);
+  const GraphWeights w = random_weights(rng, set);
+  const auto refused = [&](const GraphSet& data, const GraphWeights& weights, const char* where) {
+    for (const Decoder decode : {Decoder::argmax, Decoder::expected, Decoder::adversary})
+      EXPECT_THAT([&] { labels_of(data, weights, own, decode, 2); },
+                  testing::ThrowsMessage<Error>(testing::HasSubstr(where)));
+    EXPECT_THROW(predictor_of(data, weights, own, Decoder::expected)
+                     .marginals(scores_of(data, weights), {&data.rows, &data.nodes, &data.structure}, {1, {}, {}}),
+                 Error);
+  };
+  for (const double huge : {1e308, 1e295, static_cast<double>(INFINITY), static_cast<double>(NAN)}) {
+    GraphSet data = set;
+    data.x.values[2] = huge;  // of the second example
+    refused(data, w, "example 2 (counted from 1), node 1");
+    GraphWeights weights = w;
+    weights.edge[4] = huge;  // every edge has weights of its own, and all examples have all edges
+    refused(set, weights, "example 1 (counted from 1), edge 2");
+  }
+  GraphWeights large = w;
+  for (double& e : large.edge) e *= 1e280;
+  EXPECT_EQ(labels_of(set, large, own, Decoder::argmax).size(), 9U);
 }
 
 GraphSet generated(std::uint64_t seed, std::size_t n, double& best_loss) {

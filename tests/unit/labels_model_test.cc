@@ -54,8 +54,6 @@ void expect_labels(const Model& model) {
   structure.edge_features = {1, model.graph.features, std::vector<double>(model.graph.features)};
   structure.node_type_names = model.graph.node_types;
   structure.edge_type_names = model.graph.edge_types;
-  if (!structure.node_type_names.empty()) structure.node_type = {0, 0};
-  if (!structure.edge_type_names.empty()) structure.edge_type = {0};
   const std::vector<std::int32_t> y = graph ? model.predict(x, Groups(1, 2), structure) : model.predict(x);
   ASSERT_EQ(y.size(), outputs);
   for (const std::int32_t label : y) {
@@ -266,6 +264,13 @@ TEST(LabelsModel, AsksForWhatItNeeds) {
   EXPECT_THAT([&] { graphs.predict(one.view(), Groups(1, 2)); }, ThrowsMessage<Error>(HasSubstr("graph")));
   EXPECT_THAT([&] { graphs.predict(wide.view(), Groups(1, 2), structure); },
               ThrowsMessage<Error>(HasSubstr("3 features")));
+  EXPECT_THAT([&] { graphs.predict(one.view(), Groups(1, 1), structure); }, ThrowsMessage<Error>(HasSubstr("1 rows")));
+  GraphStructure other = structure;
+  other.edge_features = {1, 1, {0.5}};
+  EXPECT_THAT([&] { graphs.predict(one.view(), Groups(1, 2), other); }, ThrowsMessage<Error>(HasSubstr("of training")));
+  other = structure;
+  other.node_type_names = {"a", "b"};
+  EXPECT_THAT([&] { graphs.predict(one.view(), Groups(1, 2), other); }, ThrowsMessage<Error>(HasSubstr("of training")));
   EXPECT_THAT([&] { sets.predict(one.view(), Groups(1, 2), structure); },
               ThrowsMessage<Error>(HasSubstr("predicts no graphs")));
   EXPECT_THAT([&] { sets.predict(one.view(), Groups(1, 2)); }, ThrowsMessage<Error>(HasSubstr("single rows")));
