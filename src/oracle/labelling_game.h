@@ -30,6 +30,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <span>
@@ -66,10 +67,12 @@ struct GameSeeds {
 };
 
 // When to stop: upper - lower <= max(gap, relative * (upper - current)), where current is what the caller has already,
-// or after as many rounds (labellings asked for).
+// or after as many rounds (labellings asked for), or when `stop` says so, which is asked every few pivots. The bounds
+// are true whatever ended it.
 struct GameLimits {
   double gap = 1e-6, relative = 0, current = -std::numeric_limits<double>::infinity();
   int rounds = 1000;
+  const std::function<bool()>* stop = nullptr;
 };
 
 // What solve() found; views of its workspace, valid until the next call.
@@ -226,7 +229,8 @@ class LabellingGame<Problem>::Workspace {
   std::vector<double> mass;
   std::vector<std::size_t> others;
   std::vector<GameRow> blocking;
-  int stalls = 0;  // steps without progress in a row
+  int stalls = 0;      // steps without progress in a row
+  unsigned steps = 0;  // in all
   int shakes = 0;
   int age = 0;  // pivots since the inverse was computed afresh
   Rng rng{1};

@@ -17,6 +17,7 @@ namespace game {
 // The query point is kept near the best one so far after this many rounds (long labellings need fewer rounds so).
 inline constexpr int plain_rounds = 5;
 inline constexpr double trust = 0.7;
+inline constexpr unsigned steps_between_questions = 4;  // whether to stop
 // The pool is cleared when it is larger than this.
 inline constexpr std::size_t pool_limit = 96;
 // Costs closer than this (in units of their range) count as equal after a restart.
@@ -99,12 +100,13 @@ GameAnswer LabellingGame<Problem>::solve(const Scores& v, const GameLimits& limi
 }
 
 // Simplex steps and labellings until the gap seems closed, rounds are used up or nothing gains any more. False if the
-// basis fell to rounding errors.
+// basis fell to rounding errors, or it is to stop.
 template <class Problem>
 bool LabellingGame<Problem>::improve(const Scores& v, const GameLimits& limits, Workspace& ws) const {
   ws.finished = false;
   double peak = -std::numeric_limits<double>::infinity();
   for (ws.stalls = 0; ws.stalls < 4 * game::long_patience; ++ws.stalls) {
+    if (limits.stop != nullptr && ++ws.steps % game::steps_between_questions == 0 && (*limits.stop)()) return false;
     price_rows(ws);
     if (ws.attained > peak + game::least_progress) {
       peak = ws.attained;

@@ -64,7 +64,7 @@ class AtomAscent {
       const double until = ended ? watch_.seconds() + moment : std::numeric_limits<double>::infinity();
       certify([&] { return watch_.seconds() > until; });
       hasty_ = !best_.known();
-      if (hasty_) certify([] { return false; });
+      if (hasty_) certify([] { return false; });  // every call of an oracle gives up at once
     }
     best_.restore(*problem_.scorer);
     result_.seconds = watch_.seconds();
@@ -110,6 +110,8 @@ class AtomAscent {
   SolveResult result_;
   double value_ = 0;  // the dual, as the gains of the visits sum up
   bool hasty_ = false;
+  const std::function<bool()> stop_ = [this] { return watch_.expired(); };  // for long calls of an oracle
+  std::function<bool()> give_up_;                                           // the same of a certificate
 
  private:
   Derived& derived() { return static_cast<Derived&>(*this); }
@@ -136,6 +138,8 @@ class AtomAscent {
   void certify(const std::function<bool()>& give_up) {
     derived().rebuild();
     const Scorer& weights = mean_.weights();
+    give_up_ = give_up;
+    if (hasty_) give_up_ = [] { return true; };
     const std::optional<double> loss = upper_loss(weights, give_up);
     if (!loss) return;
     best_.offer({*loss + 0.5 * problem_.lambda * weights.norm_squared(), value_, false}, weights);

@@ -29,7 +29,8 @@ template <class Scorer, class Oracle>
 class ChainAscent : public AtomAscent<ChainAscent<Scorer, Oracle>, Scorer> {
   using Base = AtomAscent<ChainAscent<Scorer, Oracle>, Scorer>;
   friend Base;
-  using Base::memory, Base::negligible, Base::problem_, Base::result_, Base::scalar, Base::value_;
+  using Base::give_up_, Base::memory, Base::negligible, Base::problem_, Base::result_, Base::scalar, Base::stop_,
+      Base::value_;
   using typename Base::Pass;
 
  public:
@@ -68,7 +69,7 @@ class ChainAscent : public AtomAscent<ChainAscent<Scorer, Oracle>, Scorer> {
     if (full) {
       const ChainScores v{unary, &scorer.transitions()};
       const double own = score(v, y);
-      const LabellingAccuracy accuracy{negligible(0.1), of_the_gain, current + own};
+      const LabellingAccuracy accuracy{negligible(0.1), of_the_gain, current + own, &stop_};
       const LabellingAnswer answer = oracle_->answer(v, y, accuracy, dual_->seeds[i], workspace_);
       ++result_.oracle_calls;
       total.gap += share * (answer.upper - own - current);
@@ -138,7 +139,7 @@ class ChainAscent : public AtomAscent<ChainAscent<Scorer, Oracle>, Scorer> {
     const ChainScores v{unary, &weights.prepared()};
     const LabelView y = problem_.y(i);
     typename Oracle::Seeds seeds = dual_->seeds[i];
-    const LabellingAccuracy accuracy{0.05 * negligible(0.1)};
+    const LabellingAccuracy accuracy{.gap = 0.05 * negligible(0.1), .stop = &give_up_};
     return oracle_->answer(v, y, accuracy, seeds, own.workspace).upper - score(v, y);
   }
 

@@ -23,7 +23,7 @@ class ChainMaxMin {
 
   LabellingAnswer answer(const ChainScores& v, LabelView, const LabellingAccuracy& accuracy, Seeds& seeds,
                          Workspace& ws) const {
-    const ChainGameLimits limits{accuracy.gap, accuracy.relative, accuracy.current, most_paths};
+    const ChainGameLimits limits{accuracy.gap, accuracy.relative, accuracy.current, most_paths, accuracy.stop};
     const ChainGameAnswer found = game_.solve(v, limits, seeds, ws);
     return {found.bounds.upper, found.bounds.lower, found.risk, found.rounds, found.weight, found.sequence};
   }

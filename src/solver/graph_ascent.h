@@ -37,7 +37,8 @@ template <class Scorer, class Oracle>
 class GraphAscent : public AtomAscent<GraphAscent<Scorer, Oracle>, Scorer> {
   using Base = AtomAscent<GraphAscent<Scorer, Oracle>, Scorer>;
   friend Base;
-  using Base::memory, Base::negligible, Base::problem_, Base::result_, Base::scalar, Base::value_;
+  using Base::give_up_, Base::memory, Base::negligible, Base::problem_, Base::result_, Base::scalar, Base::stop_,
+      Base::value_;
   using typename Base::Pass;
 
  public:
@@ -93,7 +94,7 @@ class GraphAscent : public AtomAscent<GraphAscent<Scorer, Oracle>, Scorer> {
     const LabelView y = problem_.y(i);
     const GraphGameScores v = shapes_->view(i, scorer, buffer_);
     const double own = score(v, y);
-    const LabellingAccuracy accuracy{negligible(0.1), of_the_gain, current + own};
+    const LabellingAccuracy accuracy{negligible(0.1), of_the_gain, current + own, &stop_};
     const LabellingAnswer answer = oracle_->answer(v, y, accuracy, dual_->seeds[i], workspace_);
     ++result_.oracle_calls;
     total.gap += problem_.weight[i] * (answer.upper - own - current);
@@ -197,7 +198,7 @@ class GraphAscent : public AtomAscent<GraphAscent<Scorer, Oracle>, Scorer> {
     const GraphGameScores v = shapes_->view(i, weights, own.buffer);
     const LabelView y = problem_.y(i);
     typename Oracle::Seeds seeds = dual_->seeds[i];
-    const LabellingAccuracy accuracy{0.05 * negligible(0.1)};
+    const LabellingAccuracy accuracy{.gap = 0.05 * negligible(0.1), .stop = &give_up_};
     return oracle_->answer(v, y, accuracy, seeds, own.workspace).upper - score(v, y);
   }
 

@@ -21,7 +21,8 @@ class GraphMaxMin {
 
   LabellingAnswer answer(const GraphGameScores& v, LabelView, const LabellingAccuracy& accuracy, Seeds& seeds,
                          Workspace& ws) const {
-    const GameLimits limits{accuracy.gap, accuracy.relative, accuracy.current};
+    const GameLimits limits{
+        .gap = accuracy.gap, .relative = accuracy.relative, .current = accuracy.current, .stop = accuracy.stop};
     const GameAnswer found = game_.solve(v, limits, seeds, ws);
     return {found.bounds.upper, found.bounds.lower, found.risk, found.rounds, found.weight, found.sequence};
   }

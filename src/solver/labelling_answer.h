@@ -2,6 +2,7 @@
 // marginal polytope as a convex combination of labellings.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 
@@ -15,9 +16,11 @@ struct LabellingAnswer {
   std::span<const std::int32_t> labelling;  // M labels each
 };
 
-// How well an answer has to be known: upper - lower <= max(gap, relative (upper - current)).
+// How well an answer has to be known: upper - lower <= max(gap, relative (upper - current)), unless `stop` says before
+// that it will do as it is.
 struct LabellingAccuracy {
   double gap = 0, relative = 0, current = -std::numeric_limits<double>::infinity();
+  const std::function<bool()>* stop = nullptr;
 };
 
 }  // namespace m4n
