@@ -12,7 +12,6 @@
 #include "solver/training_set.h"
 #include "surrogate/chain_predictor.h"
 #include "surrogate/decoder.h"
-#include "surrogate/graph_predictor.h"
 #include "surrogate/label_thresholds.h"
 #include "surrogate/permutation_decoder.h"
 
@@ -159,7 +158,7 @@ Decoder chosen_decoder(const TrainOptions& options, const std::vector<std::strin
     return options.decode == Decoder::automatic ? default_label_decoder(options.surrogate, costs) : options.decode;
   }
   if (options.task == Task::multilabel || options.task == Task::graph)
-    return graph_decoder(options.decode, options.surrogate, chosen_loss(options, classes).symmetric);
+    return parts_decoder(options.decode, options.surrogate, chosen_loss(options, classes).symmetric, "labels");
   const CostMatrix cost = chosen_cost(options, classes);
   if (options.task == Task::sequence) return chain_decoder(options.decode, options.surrogate, cost);
   return options.decode == Decoder::automatic ? default_decoder(options.surrogate, options.smoothing, cost)

@@ -26,6 +26,7 @@
 #include "loss/label_costs.h"
 #include "loss/position_loss_choice.h"
 #include "m4n/error.h"
+#include "surrogate/decoder.h"
 #include "transform/sequence_input.h"
 
 namespace m4n {
@@ -161,9 +162,7 @@ class Checker {
         require(edge.u < k && edge.v < k && edge.u != edge.v && seen.insert(std::minmax(edge.u, edge.v)).second,
                 "an edge joins labels that are not there, a label with itself, or occurs twice");
     }
-    const bool crf = model_.surrogate == SurrogateKind::crf, m4n = model_.surrogate == SurrogateKind::m4n;
-    require(model_.decode == Decoder::argmax || (crf && model_.decode == Decoder::expected) ||
-                (m4n && model_.decode == Decoder::adversary),
+    require(goes_with(model_.decode, model_.surrogate),
             fmt::format("the decoder {} does not go with the surrogate {}", to_string(model_.decode),
                         to_string(model_.surrogate)));
   }
@@ -179,9 +178,7 @@ class Checker {
     } catch (const Error& error) {
       require(false, error.what());
     }
-    const bool crf = model_.surrogate == SurrogateKind::crf, m4n = model_.surrogate == SurrogateKind::m4n;
-    require(model_.decode == Decoder::argmax || (crf && model_.decode == Decoder::expected) ||
-                (m4n && model_.decode == Decoder::adversary),
+    require(goes_with(model_.decode, model_.surrogate),
             fmt::format("the decoder {} does not go with the surrogate {} on permutations", to_string(model_.decode),
                         to_string(model_.surrogate)));
     if (model_.task == Task::matching)

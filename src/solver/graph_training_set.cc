@@ -11,6 +11,7 @@
 #include "solver/multilabel_training_set.h"
 #include "solver/shares.h"
 #include "solver/training_set.h"
+#include "surrogate/decoder.h"
 #include "transform/label_tree.h"
 #include "transform/standardize.h"
 
@@ -89,7 +90,7 @@ GraphTrainingSet::GraphTrainingSet(Dataset data, const TrainOptions& options, co
 Decoder GraphTrainingSet::decoder(const TrainOptions& options) const {
   const bool symmetric =
       std::all_of(costs_.begin(), costs_.end(), [](const CostMatrix& cost) { return cost.symmetric(); });
-  return graph_decoder(options.decode, options.surrogate, symmetric);
+  return parts_decoder(options.decode, options.surrogate, symmetric, "labels");
 }
 
 void GraphTrainingSet::describe(Model& model) const {

@@ -1,5 +1,7 @@
 #include "surrogate/decoder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "loss/simplex_loss.h"
@@ -118,6 +120,25 @@ std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder deco
     return std::make_unique<Argmax>(cost.k());
   throw UsageError("the decoder '" + std::string(to_string(decode)) + "' does not exist for the surrogate '" +
                    to_string(surrogate) + "'");
+}
+
+bool goes_with(Decoder decoder, SurrogateKind surrogate) {
+  return decoder == Decoder::argmax || (decoder == Decoder::adversary && surrogate == SurrogateKind::m4n) ||
+         (decoder == Decoder::expected && surrogate == SurrogateKind::crf);
+}
+
+Decoder parts_decoder(Decoder asked, SurrogateKind surrogate, bool symmetric_costs, const char* what) {
+  const bool crf = surrogate == SurrogateKind::crf, m4n = surrogate == SurrogateKind::m4n;
+  if (asked == Decoder::automatic) {
+    if (crf) return Decoder::expected;
+    return m4n && !symmetric_costs ? Decoder::adversary : Decoder::argmax;
+  }
+  if (goes_with(asked, surrogate)) return asked;
+  throw UsageError(fmt::format("--decode {}: {} of --surrogate {} are decoded by argmax{}. Leave it out",
+                               to_string(asked), what, to_string(surrogate),
+                               m4n   ? " or adversary"
+                               : crf ? " or expected"
+                                     : ""));
 }
 
 }  // namespace m4n

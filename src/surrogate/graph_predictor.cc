@@ -31,21 +31,6 @@ std::int32_t largest(const double* first, std::size_t count) {
 
 }  // namespace
 
-Decoder graph_decoder(Decoder asked, SurrogateKind surrogate, bool symmetric_costs) {
-  const bool crf = surrogate == SurrogateKind::crf, m4n = surrogate == SurrogateKind::m4n;
-  if (asked == Decoder::automatic) {
-    if (crf) return Decoder::expected;
-    return m4n && !symmetric_costs ? Decoder::adversary : Decoder::argmax;
-  }
-  if (asked == Decoder::argmax || (asked == Decoder::adversary && m4n) || (asked == Decoder::expected && crf))
-    return asked;
-  throw UsageError(fmt::format("--decode {}: labels of --surrogate {} are decoded by argmax{}. Leave it out",
-                               to_string(asked), to_string(surrogate),
-                               m4n   ? " or adversary"
-                               : crf ? " or expected"
-                                     : ""));
-}
-
 GraphPredictor::GraphPredictor(std::vector<CostMatrix> costs, Decoder decode, std::vector<double> edge_weights,
                                std::size_t edge_features)
     : costs_(std::move(costs)),

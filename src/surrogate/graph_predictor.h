@@ -17,9 +17,6 @@
 
 namespace m4n {
 
-// Throws UsageError where decoder and surrogate do not go together.
-Decoder graph_decoder(Decoder asked, SurrogateKind surrogate, bool symmetric_costs);
-
 struct GraphExamples {
   const Groups* rows;   // of features
   const Groups* nodes;  // as many as rows, or the same multiple of them everywhere

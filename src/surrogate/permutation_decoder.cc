@@ -1,11 +1,9 @@
 #include "surrogate/permutation_decoder.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
-#include "m4n/error.h"
+#include "surrogate/decoder.h"
 
 namespace m4n {
 namespace {
@@ -20,18 +18,8 @@ bool symmetric(const PositionLoss& loss) {
 }  // namespace
 
 Decoder permutation_decoder(Decoder asked, SurrogateKind surrogate, const PositionLoss& loss) {
-  const bool crf = surrogate == SurrogateKind::crf, m4n = surrogate == SurrogateKind::m4n;
-  if (asked == Decoder::automatic) {
-    if (crf) return Decoder::expected;
-    return m4n && loss.form() == PositionLoss::Form::general && !symmetric(loss) ? Decoder::adversary : Decoder::argmax;
-  }
-  if (asked == Decoder::argmax || (asked == Decoder::adversary && m4n) || (asked == Decoder::expected && crf))
-    return asked;
-  throw UsageError(fmt::format("--decode {}: permutations of --surrogate {} are decoded by argmax{}. Leave it out",
-                               to_string(asked), to_string(surrogate),
-                               m4n   ? " or adversary"
-                               : crf ? " or expected"
-                                     : ""));
+  const bool plain = loss.form() != PositionLoss::Form::general || symmetric(loss);
+  return parts_decoder(asked, surrogate, plain, "permutations");
 }
 
 void PermutationDecoder::decode(std::span<const double> v, std::span<std::int32_t> position) {

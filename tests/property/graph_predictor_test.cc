@@ -13,6 +13,7 @@
 #include "solver/solve_multilabel.h"
 #include "support/random_chain.h"
 #include "support/random_graph_sets.h"
+#include "surrogate/decoder.h"
 #include "surrogate/label_thresholds.h"
 
 namespace m4n::test {
@@ -130,7 +131,7 @@ TEST(GraphPredictor, AdversaryOfLabelsApart) {
   const LabelCosts labels({1, 3, 0.5, 2}, {2, 1, 1, 2}, "test");
   std::vector<CostMatrix> costs;
   for (std::size_t j = 0; j < m; ++j) costs.push_back(labels.matrix(j));
-  EXPECT_EQ(graph_decoder(Decoder::automatic, SurrogateKind::m4n, labels.symmetric()), Decoder::adversary);
+  EXPECT_EQ(parts_decoder(Decoder::automatic, SurrogateKind::m4n, labels.symmetric(), "labels"), Decoder::adversary);
   GraphWeights w = random_weights(rng, set);
   for (double& e : w.node) e *= 0.3;
   const std::vector<std::int32_t> found = labels_of(set, w, costs, Decoder::adversary);
@@ -146,17 +147,19 @@ TEST(GraphPredictor, AdversaryOfLabelsApart) {
 }
 
 TEST(GraphPredictor, UsualDecoders) {
-  const auto usual = [](SurrogateKind s, bool symmetric) { return graph_decoder(Decoder::automatic, s, symmetric); };
+  const auto usual = [](SurrogateKind s, bool symmetric) {
+    return parts_decoder(Decoder::automatic, s, symmetric, "labels");
+  };
   EXPECT_EQ(usual(SurrogateKind::m4n, true), Decoder::argmax);
   EXPECT_EQ(usual(SurrogateKind::m4n, false), Decoder::adversary);
   EXPECT_EQ(usual(SurrogateKind::m3n, false), Decoder::argmax);
   EXPECT_EQ(usual(SurrogateKind::crf, true), Decoder::expected);
   for (const SurrogateKind s : {SurrogateKind::m4n, SurrogateKind::m3n, SurrogateKind::crf}) {
-    EXPECT_EQ(graph_decoder(Decoder::argmax, s, true), Decoder::argmax);
-    EXPECT_THROW(graph_decoder(Decoder::viterbi, s, true), UsageError);
+    EXPECT_EQ(parts_decoder(Decoder::argmax, s, true, "labels"), Decoder::argmax);
+    EXPECT_THROW(parts_decoder(Decoder::viterbi, s, true, "labels"), UsageError);
   }
-  EXPECT_THROW(graph_decoder(Decoder::adversary, SurrogateKind::crf, true), UsageError);
-  EXPECT_THROW(graph_decoder(Decoder::expected, SurrogateKind::m4n, true), UsageError);
+  EXPECT_THROW(parts_decoder(Decoder::adversary, SurrogateKind::crf, true, "labels"), UsageError);
+  EXPECT_THROW(parts_decoder(Decoder::expected, SurrogateKind::m4n, true, "labels"), UsageError);
 }
 
 TEST(GraphPredictor, RefusesScoresBeyondDoubles) {
@@ -223,7 +226,7 @@ TEST(GraphPredictor, TrainedModelsComeNearTheBestLoss) {
     const GraphSolution model = solve_path(train, costs, {lambda}, o).front();
     EXPECT_TRUE(model.result.certificate.converged);
     const std::vector<std::int32_t> found =
-        labels_of(test, model.weights, costs, graph_decoder(Decoder::automatic, surrogate, true));
+        labels_of(test, model.weights, costs, parts_decoder(Decoder::automatic, surrogate, true, "labels"));
     const double loss = mean_sequence_cost(costs[0], test.nodes, test.label, found);
     EXPECT_LT(loss, best_loss + (surrogate == SurrogateKind::crf ? 0.02 : 0.05)) << to_string(surrogate);
     EXPECT_GT(loss, best_loss - 0.03) << to_string(surrogate);
