@@ -86,9 +86,8 @@ std::string checksum(const Dataset& data, std::span<const double> raw_target, co
 
 std::string gamma_text(const std::optional<double>& gamma) { return gamma ? fmt::format("{}", *gamma) : "median"; }
 
-// "tree", what a file says, or nothing.
+// "tree", or what a file says.
 std::string edges_text(const TrainOptions& o, const Dataset& data) {
-  if (!has_edges(o)) return {};
   if (o.edges == "tree") return o.edges;
   std::vector<std::string> out;
   for (const GraphEdge& edge : chosen_edges(o, data))
@@ -106,40 +105,41 @@ Json settings(const Dataset& data, std::span<const double> raw_target, const CvO
   const LossSummary loss = chosen_loss(o, data.class_names);
   const std::vector<double> weights =
       names_a_file(o.class_weight) ? read_class_weights(o.class_weight, data) : std::vector<double>{};
-  return {{"data", checksum(data, raw_target, options)},
-          {"loss", loss.name},
-          {"costs", hexadecimal(mixed<double>(loss.values, 0))},
-          {"class_weight", weights.empty() ? o.class_weight : hexadecimal(mixed<double>(weights, 0))},
-          {"examples", data.examples()},
-          {"task", to_string(o.task.value_or(Task::multiclass))},
-          {"bins", o.bins},
-          {"binning", to_string(o.binning)},
-          {"features", to_string(o.features)},
-          {"degree", o.degree},
-          {"components", o.components},
-          {"landmarks", to_string(o.landmarks)},
-          {"standardize", optional(o.standardize)},
-          {"bias", o.bias},
-          {"min_count", o.min_count},
-          {"edges", edges_text(o, data)},
-          {"candidates", candidates},
-          {"lambdas", options.lambdas},
-          {"warm_path", options.warm_path},
-          {"gammas", gammas},
-          {"splits", options.plan.splits},
-          {"ratio", options.plan.ratio},
-          {"folds", options.plan.folds},
-          {"tol", o.tol},
-          {"epochs", o.epochs},
-          {"time_limit", optional(o.time_limit)},
-          {"solver", to_string(o.solver)},
-          {"oracle", to_string(o.oracle)},
-          {"oracle_iterations", o.oracle_iterations},
-          {"iterations_per_part", o.iterations_per_part},
-          {"warm_start", o.warm_start},
-          {"average", optional(o.average)},
-          {"step", to_string(o.step)},
-          {"seed", o.seed}};
+  Json out = {{"data", checksum(data, raw_target, options)},
+              {"loss", loss.name},
+              {"costs", hexadecimal(mixed<double>(loss.values, 0))},
+              {"class_weight", weights.empty() ? o.class_weight : hexadecimal(mixed<double>(weights, 0))},
+              {"examples", data.examples()},
+              {"task", to_string(o.task.value_or(Task::multiclass))},
+              {"bins", o.bins},
+              {"binning", to_string(o.binning)},
+              {"features", to_string(o.features)},
+              {"degree", o.degree},
+              {"components", o.components},
+              {"landmarks", to_string(o.landmarks)},
+              {"standardize", optional(o.standardize)},
+              {"bias", o.bias},
+              {"min_count", o.min_count},
+              {"candidates", candidates},
+              {"lambdas", options.lambdas},
+              {"warm_path", options.warm_path},
+              {"gammas", gammas},
+              {"splits", options.plan.splits},
+              {"ratio", options.plan.ratio},
+              {"folds", options.plan.folds},
+              {"tol", o.tol},
+              {"epochs", o.epochs},
+              {"time_limit", optional(o.time_limit)},
+              {"solver", to_string(o.solver)},
+              {"oracle", to_string(o.oracle)},
+              {"oracle_iterations", o.oracle_iterations},
+              {"iterations_per_part", o.iterations_per_part},
+              {"warm_start", o.warm_start},
+              {"average", optional(o.average)},
+              {"step", to_string(o.step)},
+              {"seed", o.seed}};
+  if (has_edges(o)) out["edges"] = edges_text(o, data);  // only there: directories of before have no such line
+  return out;
 }
 
 void refuse_other_settings(const std::string& directory, const Json& now) {
