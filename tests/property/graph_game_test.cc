@@ -109,7 +109,9 @@ GameAnswer proven(const Graph& graph, const GraphGameScores& v, const Costs& cos
   EXPECT_NEAR(answer.risk, risk, rounding);
   EXPECT_NEAR(answer.bounds.lower, risk + linear, rounding);
   EXPECT_NEAR(answer.bounds.upper, static_cast<double>(best), rounding);
-  if (limits.stop == nullptr) EXPECT_LE(answer.bounds.upper - answer.bounds.lower, limits.gap + 2 * rounding);
+  if (limits.stop == nullptr) {
+    EXPECT_LE(answer.bounds.upper - answer.bounds.lower, limits.gap + 2 * rounding);
+  }
   return answer;
 }
 
