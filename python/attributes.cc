@@ -30,6 +30,8 @@ class TokenWriter {
   }
 
  private:
+  static constexpr int deepest = 100;
+
   void add(std::string& name, nb::handle value) {
     PyObject* const v = value.ptr();
     if (name.empty()) throw Error(where_ + ": an attribute has an empty name");
@@ -39,8 +41,10 @@ class TokenWriter {
     } else if (PyFloat_Check(v) || PyLong_Check(v)) {  // a bool is a whole number, too
       number(name, PyFloat_AsDouble(v));
     } else if (PyDict_Check(v)) {
+      if (++depth_ > deepest) throw Error(fmt::format("{}: dicts are nested more than {} deep", where_, deepest));
       name.push_back(':');
       add_all(value, name);
+      --depth_;
     } else if (PyList_Check(v) || PyTuple_Check(v) || PyAnySet_Check(v)) {
       add_names(value, name + ":");
     } else if (PyNumber_Check(v)) {  // numbers of numpy
@@ -72,6 +76,7 @@ class TokenWriter {
 
   const std::string& where_;
   AttributeBatch& batch_;
+  int depth_ = 0;  // of dicts in dicts
 };
 
 }  // namespace

@@ -23,18 +23,20 @@ namespace {
 
 constexpr std::size_t chunk = 4;
 
-void require_finite(std::span<const double> values, const char* what) {
+void require_scores(std::span<const double> values, const char* what) {
   for (std::size_t e = 0; e < values.size(); ++e)
-    if (!std::isfinite(values[e])) throw Error(fmt::format("{} hold {}; expected finite numbers", what, values[e]));
+    if (!(std::abs(values[e]) <= largest_score))
+      throw Error(
+          fmt::format("{} hold {}; expected finite numbers of at most {} in size", what, values[e], largest_score));
 }
 
 // Transitions, start and end shared by a batch of chains.
 Transitions prepared(const Square& from_to, const RealVector& start, const RealVector& end, std::size_t labels) {
   if (from_to.shape(0) != labels || from_to.shape(1) != labels || start.size() != labels || end.size() != labels)
     throw Error(fmt::format("transitions must be {0} x {0}, start and end have {0} entries", labels));
-  require_finite({from_to.data(), from_to.size()}, "transitions");
-  require_finite({start.data(), labels}, "scores of the start");
-  require_finite({end.data(), labels}, "scores of the end");
+  require_scores({from_to.data(), from_to.size()}, "transitions");
+  require_scores({start.data(), labels}, "scores of the start");
+  require_scores({end.data(), labels}, "scores of the end");
   PaddedMatrix<double> rows;
   const PaddedRows<double> padded = rows.shape(labels, labels);
   for (std::size_t a = 0; a < labels; ++a) {
@@ -74,7 +76,7 @@ nb::tuple max_min_chain(const Batch3& unary, const Square& from_to, const RealVe
   std::vector<double> lower(n), upper(n), mu(n * cells), pairs(n * labels * labels), nu(n * cells);
   {
     const nb::gil_scoped_release released;
-    require_finite({unary.data(), unary.size()}, "scores");
+    require_scores({unary.data(), unary.size()}, "scores");
     const Transitions transitions = prepared(from_to, start, end, labels);
     const ChainGame game(cost);
     GameLimits limits;
@@ -112,7 +114,7 @@ nb::tuple viterbi(const Batch3& unary, const Square& from_to, const RealVector& 
   std::vector<std::int32_t> path(n * length);
   {
     const nb::gil_scoped_release released;
-    require_finite({unary.data(), unary.size()}, "scores");
+    require_scores({unary.data(), unary.size()}, "scores");
     const Transitions transitions = prepared(from_to, start, end, labels);
     parallel_chunks(n, chunk, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
       ChainReader reader(unary, transitions);

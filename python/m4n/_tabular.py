@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils import compute_class_weight
+from sklearn.utils import check_consistent_length, column_or_1d, compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -42,9 +42,18 @@ def features_for_core(X: Any) -> Any:
         bytes_apart = [step % X.itemsize for step in X.strides]
         return np.ascontiguousarray(X) if any(bytes_apart) else X
     if not X.has_canonical_format:
+        X.check_format(full_check=True)  # what follows trusts it
         X = X.copy()
         X.sum_duplicates()
     return X.indptr, X.indices, X.data, X.shape[1]
+
+
+def positive_weights(sample_weight: Any, examples: Any) -> np.ndarray:
+    """One weight an example, none negative, not all zero."""
+    weight = _check_sample_weight(sample_weight, examples, dtype=np.float64)
+    if (weight < 0).any() or not weight.any():
+        raise ValueError("sample_weight must not be negative, nor zero everywhere")
+    return weight
 
 
 def feature_options(estimator: Any) -> dict[str, str]:
@@ -201,7 +210,11 @@ class MaxMinTabular(ModelFile, ClassifierMixin, BaseEstimator):
         predicted = self.predict(X)
         if self._usual_cost is None and self.cost_matrix is None:
             return float(accuracy_score(y, predicted, sample_weight=sample_weight))
-        truth = index_of(np.asarray(y), self.classes_)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(predicted, y, sample_weight)
+        if sample_weight is not None:
+            sample_weight = positive_weights(sample_weight, predicted)
+        truth = index_of(y, self.classes_)
         cost = self.cost_matrix_[truth, index_of(predicted, self.classes_)]
         cost = np.where(truth < 0, self.cost_matrix_.max(), cost)
         return -float(np.average(cost, weights=sample_weight))

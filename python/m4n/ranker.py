@@ -13,7 +13,7 @@ from ._cv import OutputSearch
 from ._options import threads_of
 from ._outputs import OutputTable
 from ._structured import position_cost
-from ._tabular import has_probabilities
+from ._tabular import has_probabilities, positive_weights
 
 
 def positions_of(ranks: Any) -> np.ndarray:
@@ -58,7 +58,7 @@ class RankingEstimator(OutputTable):
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Minus the mean cost of the predicted ranks."""
         predicted, truth = self.predict(X) - 1, positions_of(Y)
-        weight = None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
+        weight = None if sample_weight is None else positive_weights(sample_weight, predicted)
         if predicted.shape != truth.shape:
             raise ValueError(f"Y has the shape {truth.shape}; expected {predicted.shape}")
         sizes = [truth.shape[1]] * len(truth)

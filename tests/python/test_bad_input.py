@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 from conftest import blobs, tagged
-from sklearn.exceptions import NotFittedError
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 
-from m4n import MaxMinClassifier, MaxMinClassifierCV, MaxMinOrdinalClassifier, MaxMinSequenceLabeler, oracle
+from m4n import (
+    MaxMinClassifier,
+    MaxMinClassifierCV,
+    MaxMinOrdinalClassifier,
+    MaxMinRanker,
+    MaxMinSequenceLabeler,
+    oracle,
+)
 
 X, y = blobs()
 
@@ -162,3 +170,51 @@ def test_oracles():
         oracle.viterbi([[1.0, 2.0]], np.zeros((3, 3)))
     with pytest.raises(ValueError, match="unknown cost"):
         oracle.max_min_permutation(np.zeros((2, 2)), "kendall")
+
+
+def test_scores_refuse_truths_and_weights_that_do_not_fit():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = (X[:, 0] > 0).astype(int)
+    model = MaxMinClassifier(cost_matrix=[[0, 1], [2, 0]]).fit(X, y)
+    right = model.score(X, y)
+    with pytest.warns(DataConversionWarning):
+        assert model.score(X, y[:, None]) == right
+    assert model.score(X, y, np.full(30, 2.0)) == pytest.approx(right)
+    for bad in (y[:1], y[:10], np.stack([y, y], axis=1)):
+        with pytest.raises(ValueError):
+            model.score(X, bad)
+    for weight in (np.ones(3), np.zeros(30), -np.ones(30), np.full(30, np.nan)):
+        with pytest.raises(ValueError):
+            model.score(X, y, weight)
+    ranks = np.argsort(np.argsort(X @ [[1, 0, 1], [0, 1, 1]])) + 1
+    ranker = MaxMinRanker().fit(X, ranks)
+    for weight in (np.ones(3), np.ones(31), np.zeros(30), -np.ones(30)):
+        with pytest.raises(ValueError):
+            ranker.score(X, ranks, weight)
+
+
+def test_a_broken_csr_matrix_is_refused():
+    X = sparse.random(20, 5, density=0.5, format="csr", random_state=0)
+    y = np.arange(20) % 2
+    X.indptr[5] = 100000
+    X.has_sorted_indices = X.has_canonical_format = False
+    with pytest.raises(ValueError):
+        MaxMinClassifier().fit(X, y)
+
+
+def test_dicts_nested_without_end_are_refused():
+    token = {"word": "a"}
+    token["again"] = token
+    with pytest.raises(ValueError, match="nested"):
+        MaxMinSequenceLabeler().fit([[token], [{"word": "b"}]], [["x"], ["y"]])
+
+
+@pytest.mark.parametrize("size", [1e90, 1e150, -1e300])
+def test_oracles_refuse_scores_that_meet_the_padding(size):
+    chain, transitions = np.full((1, 3, 2), size), np.zeros((2, 2))
+    with pytest.raises(ValueError, match="at most"):
+        oracle.max_min(chain[0])
+    with pytest.raises(ValueError, match="at most"):
+        oracle.max_min_chain(chain, transitions)
+    with pytest.raises(ValueError, match="at most"):
+        oracle.viterbi(np.zeros((1, 3, 2)), transitions + size)
