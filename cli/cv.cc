@@ -11,7 +11,6 @@
 #include "core/wording.h"
 #include "data/text.h"
 #include "eval/cv_store.h"
-#include "eval/split_learner.h"
 #include "files.h"
 #include "learning.h"
 #include "m4n/fit.h"
@@ -20,7 +19,6 @@
 #include "progress.h"
 #include "report/cv_report.h"
 #include "signals.h"
-#include "space/permutation_gibbs.h"
 #include "transform/prepared.h"
 
 namespace m4n::cli {
@@ -75,13 +73,6 @@ void set_folds(CvOptions& options, const std::string& text) {
     options.train.read.fold = parse_nonempty("folds", text, "a number of folds, or the name of a column");
 }
 
-bool too_many_for_crf(const TrainOptions& o, const Dataset& data) {
-  if (o.task != Task::ranking && o.task != Task::matching) return false;
-  for (std::size_t i = 0; i < data.examples(); ++i)
-    if (data.labels.end(i) - data.labels.begin(i) > PermutationGibbs::largest_size) return true;
-  return false;
-}
-
 // `o`: the options with the task, which may have been guessed.
 std::vector<Candidate> candidates_of(const CvArguments& arguments, const TrainOptions& o, const Dataset& data) {
   if (arguments.surrogates.empty()) return {{o.surrogate, o.smoothing, o.decode}};
@@ -89,12 +80,9 @@ std::vector<Candidate> candidates_of(const CvArguments& arguments, const TrainOp
   if (arguments.surrogates == "auto") {
     if (o.decode != Decoder::automatic)
       throw UsageError("--surrogates auto chooses the decoder too. Leave out --decode, or list the surrogates");
-    std::vector<Candidate> out = automatic_candidates(*o.task, chosen_loss(o, data.class_names).symmetric, smoothing);
-    if (too_many_for_crf(o, data)) {
-      note(arguments.quiet, fmt::format("crf is left out: it sums over all permutations, of up to {} items only",
-                                        PermutationGibbs::largest_size));
-      std::erase_if(out, [](const Candidate& c) { return c.surrogate == SurrogateKind::crf; });
-    }
+    std::vector<Candidate> out = automatic_candidates(o, data, smoothing);
+    if (out.back().surrogate != SurrogateKind::crf)
+      note(arguments.quiet, "crf is left out: it would have to sum over all permutations of so many items");
     return out;
   }
   const std::vector<std::string> valid{"m4n", "smoothed", "m3n", "crf", "qs"};

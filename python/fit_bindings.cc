@@ -42,13 +42,9 @@ FitResult fit_data(Data& data, const TextOptions& options, std::vector<double> c
   });
 }
 
-std::pair<Model, nb::dict> fit_model(Data& data, const TextOptions& options, std::vector<double> cost, unsigned threads,
-                                     const nb::object& observe) {
-  FitResult found = fit_data(data, options, std::move(cost), threads, observe);
-  nb::dict report;
-  report["seconds"] = found.report.seconds;
-  report["seconds_total"] = found.report.seconds_total;
-  return {std::move(found.model), report};
+Model fit_model(Data& data, const TextOptions& options, std::vector<double> cost, unsigned threads,
+                const nb::object& observe) {
+  return fit_data(data, options, std::move(cost), threads, observe).model;
 }
 
 std::vector<Split> given_splits(const std::vector<std::pair<IntVector, IntVector>>& splits) {
@@ -61,10 +57,7 @@ std::vector<Split> given_splits(const std::vector<std::pair<IntVector, IntVector
 
 std::vector<Candidate> candidates(const std::vector<CandidateNames>& names, const TrainOptions& train,
                                   const Dataset& data) {
-  if (names.empty()) {
-    const bool symmetric = chosen_loss(train, data.class_names).symmetric;
-    return automatic_candidates(*train.task, symmetric, usual_smoothing);
-  }
+  if (names.empty()) return automatic_candidates(train, data, usual_smoothing);
   std::vector<Candidate> out;
   for (const auto& [surrogate, smoothing, decode] : names)
     out.push_back({parse_name<SurrogateKind>(surrogate, "--surrogate"), smoothing,
@@ -76,8 +69,7 @@ std::vector<Candidate> candidates(const std::vector<CandidateNames>& names, cons
 nb::dict described(const CvResult& result) {
   nb::list cells;
   for (const CvCell& cell : result.cells)
-    cells.append(
-        nb::make_tuple(cell.candidate, cell.split, cell.lambda, cell.validation, cell.converged, cell.seconds));
+    cells.append(nb::make_tuple(cell.candidate, cell.split, cell.lambda, cell.validation));
   nb::list names;
   for (const Candidate& c : result.candidates)
     names.append(
@@ -88,8 +80,6 @@ nb::dict described(const CvResult& result) {
   out["best_candidate"] = result.best.candidate;
   out["best_lambda"] = result.best.lambda;
   out["best_loss"] = result.best.validation_mean;
-  out["notes"] = result.notes;
-  out["seconds"] = result.seconds;
   return out;
 }
 

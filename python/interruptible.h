@@ -1,5 +1,6 @@
-// Long work without the GIL that Ctrl-C can stop. The work runs in a thread of its own; the calling thread waits and
-// asks Python about signals twenty times a second, whichever threads the library itself starts. No thread outlives the
+// Long work without the GIL that Ctrl-C can stop. The work runs in a thread of its own; the calling thread waits and,
+// if it is the main one, asks Python about signals twenty times a second, whichever threads the library itself starts.
+// In other threads Python hears none, and asking would meet an interpreter that is being closed. No thread outlives the
 // call, so a fork between calls is safe.
 #pragma once
 #include <nanobind/nanobind.h>
@@ -38,6 +39,8 @@ auto run_interruptibly(Work&& work) {
   std::mutex mutex;
   std::condition_variable finished;
   bool done = false, signalled = false;
+  const nb::module_ threading = nb::module_::import_("threading");
+  const bool main_thread = threading.attr("current_thread")().is(threading.attr("main_thread")());
   {
     const nb::gil_scoped_release released;
     std::thread worker([&] {
@@ -51,6 +54,7 @@ auto run_interruptibly(Work&& work) {
       finished.notify_one();
     });
     std::unique_lock lock(mutex);
+    if (!main_thread) finished.wait(lock, [&] { return done; });
     while (!finished.wait_for(lock, 50ms, [&] { return done; }) && !signalled) {
       lock.unlock();
       {

@@ -195,10 +195,13 @@ void bind_model(nb::module_& module) {
       .def_ro("tol", &Model::tol)
       .def_ro("epochs", &Model::epochs)
       .def_ro("seed", &Model::seed)
-      .def_ro("n", &Model::n)
-      .def_ro("train_loss", &Model::train_loss)
-      .def_ro("norm_squared", &Model::norm_squared)
-      .def_ro("solver", &Model::solver);
+      .def_ro("bias", &Model::bias)
+      .def_prop_ro("standardized", [](const Model& model) { return !model.standardizer.inverse_scale.empty(); })
+      .def_prop_ro("degree", [](const Model& model) { return model.map.kernel.degree; })
+      .def_prop_ro("points", [](const Model& model) { return model.map.points.rows; })
+      .def_prop_ro("joined", [](const Model& model) { return !model.graph.edges.empty(); })
+      .def_prop_ro("hash_bits",
+                   [](const Model& model) { return model.input ? model.input->dictionary.hash_bits() : 0; });
 }
 
 }  // namespace m4n::python

@@ -46,8 +46,8 @@ struct Candidate {
 std::string name_of(const Candidate& candidate, std::span<const Candidate> all);
 
 // m4n, smoothed m4n (of classes and grades), m3n and crf; m4n with both of its decoders where the costs are not
-// symmetric.
-std::vector<Candidate> automatic_candidates(Task task, bool symmetric_costs, double smoothing);
+// symmetric. crf is not among them where it would have to sum over permutations of too many items.
+std::vector<Candidate> automatic_candidates(const TrainOptions& options, const Dataset& data, double smoothing);
 inline constexpr double usual_smoothing = 4;
 
 struct CvCell {

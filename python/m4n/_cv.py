@@ -36,7 +36,7 @@ def candidates_of(surrogate: Any, smoothing: float, decode: Optional[str]) -> li
         raise ValueError("surrogate is an empty list")
     found = []
     for name in names:
-        word("surrogate", name, (*SURROGATES, "auto"))
+        word("surrogate", name, SURROGATES)
         smooth = smoothing if name == "smoothed" or (name == "m4n" and len(names) == 1) else 0.0
         if name == "smoothed" and smooth == 0:
             smooth = USUAL_SMOOTHING
@@ -75,11 +75,11 @@ def search(
             threads, cv_printer(estimator.verbose),
         )  # fmt: skip
         estimator.cv_results_ = table_of(found, len(splits))
-        name, surrogate, smoothing, decode = found["candidates"][found["best_candidate"]]
+        _, surrogate, smoothing, decode = found["candidates"][found["best_candidate"]]
         chosen = {**options, "surrogate": surrogate, "decode": decode, "lambda": repr(found["best_lambda"])}
         if smoothing > 0:
             chosen["smoothing"] = repr(smoothing)
-        model, _ = _core.fit(data, chosen, cost, threads, printer(estimator.verbose))
+        model = _core.fit(data, chosen, cost, threads, printer(estimator.verbose))
     estimator.surrogate_, estimator.smoothing_ = model.surrogate, model.smoothing
     estimator.best_cost_ = found["best_loss"]
     return model
@@ -87,7 +87,7 @@ def search(
 
 def table_of(found: Any, splits: int) -> dict[str, np.ndarray]:
     cells: dict[tuple[int, float], np.ndarray] = {}
-    for candidate, split, lam, cost, _, _ in found["cells"]:
+    for candidate, split, lam, cost in found["cells"]:
         cells.setdefault((candidate, -lam), np.full(splits, np.nan))[split] = cost
     keys = sorted(cells)
     names = found["candidates"]
@@ -102,7 +102,25 @@ def table_of(found: Any, splits: int) -> dict[str, np.ndarray]:
     return {**table, **{f"split{s}_cost": costs[:, s] for s in range(splits)}}
 
 
-class LambdaSearch:
+class Search:
+    """What all CV forms have in common; before the estimator in the order of bases."""
+
+    def _surrogate_options(self: Any) -> dict[str, str]:
+        return {}
+
+    @classmethod
+    def _parameters_of(cls: Any, model: Any) -> dict[str, Any]:
+        parameters = super()._parameters_of(model)  # type: ignore[misc]
+        parameters["lams"] = [parameters.pop("lam")]
+        return parameters
+
+
+def folds_of(estimator: Any, data: Any, groups: Any) -> list[Any]:
+    """The splits of examples that are not to be stratified."""
+    return mapped(check_cv(estimator.cv).split(np.zeros((data.examples, 1)), None, groups), None)
+
+
+class LambdaSearch(Search):
     """The CV form of a tabular estimator; before it in the order of bases."""
 
     def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
@@ -111,32 +129,14 @@ class LambdaSearch:
         n = len(training.label)
         splitter = check_cv(self.cv, training.label, classifier=True)
         splits = mapped(splitter.split(np.zeros((n, 1)), training.label, groups), training.kept)
-        return warn_unless_converged(self._adopt(search(self, training.data, training.options, training.cost, splits)))
-
-    def _surrogate_options(self: Any) -> dict[str, str]:
-        return {}
-
-    @classmethod
-    def _parameters_of(cls: Any, model: Any) -> dict[str, Any]:
-        parameters = super()._parameters_of(model)  # type: ignore[misc]
-        parameters["lams"] = [parameters.pop("lam")]
-        return parameters
+        model = search(self, training.data, training.options, training.cost, splits)
+        return warn_unless_converged(self._adopt(model, training.classes))
 
 
-class OutputSearch:
+class OutputSearch(Search):
     """The CV form of an estimator of several outputs; before it in the order of bases."""
 
     def fit(self: Any, X: Any, Y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Choose lam (and the surrogate) by cross-validation, then learn from all the data."""
         data, options, cost = self._training(X, Y, sample_weight)
-        splits = mapped(check_cv(self.cv).split(np.zeros((data.examples, 1)), None, groups), None)
-        return warn_unless_converged(self._adopt(search(self, data, options, cost, splits)))
-
-    def _surrogate_options(self: Any) -> dict[str, str]:
-        return {}
-
-    @classmethod
-    def _parameters_of(cls: Any, model: Any) -> dict[str, Any]:
-        parameters = super()._parameters_of(model)  # type: ignore[misc]
-        parameters["lams"] = [parameters.pop("lam")]
-        return parameters
+        return warn_unless_converged(self._adopt(search(self, data, options, cost, folds_of(self, data, groups))))

@@ -59,3 +59,28 @@ def index_of(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
         return np.full(len(y), -1)
     found = order[np.minimum(place, len(classes) - 1)]
     return np.where(classes[found] == y, found, -1)
+
+
+def refuse_numbers_sorted_as_words(classes: np.ndarray) -> None:
+    """Costs of steps between '1', '10', '9' would not be those anyone means."""
+    try:
+        values = [float(name) for name in class_names(classes)]
+    except ValueError:
+        return
+    if values != sorted(values):
+        raise ValueError(f"the classes {classes[:5]} are numbers that sort as words; convert y to numbers")
+
+
+def costs_by_rows(cost: Any, classes: np.ndarray) -> list[float]:
+    """k x k costs, row by row. Those of a data frame whose rows and columns are named by classes may have any order."""
+    k, names = len(classes), class_names(classes)
+    values = np.asarray(cost, dtype=np.float64)
+    if values.shape != (k, k):
+        raise ValueError(f"cost_matrix has the shape {values.shape}; expected {(k, k)}, one row a true class of y")
+    if hasattr(cost, "index") and hasattr(cost, "columns"):
+        rows, columns = class_names(cost.index), class_names(cost.columns)
+        if sorted(rows) == sorted(names) == sorted(columns):
+            values = values[np.ix_([rows.index(name) for name in names], [columns.index(name) for name in names])]
+        elif rows != [str(i) for i in range(k)] or columns != rows:
+            raise ValueError(f"cost_matrix has the rows {rows[:5]} and columns {columns[:5]}; expected {names[:5]}")
+    return values.ravel().tolist()

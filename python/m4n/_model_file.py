@@ -44,16 +44,16 @@ class ModelFile:
         if model.task != cls._task:
             raise ValueError(f"{name}: is a model of the task {model.task}; {cls.__name__} is for {cls._task}")
         estimator: Any = cls(**cls._parameters_of(model))
-        if model.task in ("multiclass", "ordinal", "sequence"):
-            estimator.classes_ = classes_from_names(model.classes)
         estimator.n_features_in_ = model.d
         if model.feature_names:
             estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        if model.task in ("multiclass", "ordinal", "sequence"):
+            return estimator._adopt(model, classes_from_names(model.classes))
         return estimator._adopt(model)
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        """The parameters that give such a model."""
+        """The parameters that give such a model, as far as it remembers them."""
         return {
             "cost_matrix": model.cost() if model.loss == "matrix" else None,
             "surrogate": model.surrogate,

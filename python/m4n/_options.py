@@ -11,6 +11,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
+from . import _core
+
 # Options of the library that estimators call otherwise.
 PARAMETER_OF = {
     "lambda": "lam",
@@ -35,7 +37,7 @@ def in_python_words() -> Iterator[None]:
         yield
     except ValueError as error:
         message = re.sub(r"--([a-z-]+)", lambda m: PARAMETER_OF.get(m[1], m[1].replace("-", "_")), str(error))
-        raise type(error)(message) from None
+        raise ValueError(message) from None
 
 
 def number(name: str, value: Any, kind: type = numbers.Real) -> str:
@@ -122,3 +124,9 @@ def cv_printer(verbose: Any) -> Any:
         print(f"[m4n] {done} of {total} paths, {seconds:.2f} s")
 
     return show
+
+
+def learn(estimator: Any, data: Any, options: dict[str, str], cost: list[float]) -> Any:
+    """The model of these data and options."""
+    with in_python_words():
+        return _core.fit(data, options, cost, threads_of(estimator.n_jobs), printer(estimator.verbose))

@@ -9,9 +9,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from . import _core
 from ._certificate import warn_unless_converged
-from ._options import in_python_words, printer, solver_options, threads_of
+from ._options import in_python_words, learn, solver_options, threads_of
 from ._structured import StructuredEstimator
-from ._tabular import feature_options, features_for_core
+from ._tabular import feature_options, feature_parameters, features_for_core
 
 
 class OutputTable(StructuredEstimator):
@@ -23,9 +23,7 @@ class OutputTable(StructuredEstimator):
     def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
         """Learn from rows X, dense or CSR, and their outputs Y, n x M."""
         data, options, cost = self._training(X, Y, sample_weight)
-        with in_python_words():
-            model, _ = _core.fit(data, options, cost, threads_of(self.n_jobs), printer(self.verbose))
-        return warn_unless_converged(self._adopt(model))
+        return warn_unless_converged(self._adopt(learn(self, data, options, cost)))
 
     def _numbers_of(self, Y: Any) -> np.ndarray:
         """The outputs as the library counts them, checked."""
@@ -65,9 +63,8 @@ class OutputTable(StructuredEstimator):
         numbers = model.cost()
         return {
             **super()._parameters_of(model),
+            **feature_parameters(model),
             "cost": numbers if numbers.size else model.loss,
-            "features": model.features,
-            "gamma": None if model.features == "linear" else model.gamma,
         }
 
     def __sklearn_tags__(self) -> Any:

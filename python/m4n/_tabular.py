@@ -15,9 +15,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from . import _core
 from ._certificate import Certificate, warn_unless_converged
-from ._labels import class_names, encode, index_of
+from ._labels import class_names, costs_by_rows, encode, index_of, refuse_numbers_sorted_as_words
 from ._model_file import ModelFile
-from ._options import in_python_words, number, printer, solver_options, surrogate_options, threads_of, word
+from ._options import in_python_words, learn, number, solver_options, surrogate_options, threads_of, word
 
 NAMED_COSTS = ("zero-one", "absolute", "squared")
 FEATURES = ("linear", "rbf", "laplacian", "poly", "rbf-centers", "nystrom", "fourier")
@@ -26,12 +26,13 @@ DECODERS = ("argmax", "adversary", "expected")
 
 
 class Training(NamedTuple):
-    """What a fit needs: data for the library, its options, costs by rows; and of all examples the label and, where
-    weights of zero leave some out, which are kept."""
+    """What a fit needs: data for the library, its options, costs by rows, the classes; and of all examples the label
+    and, where weights of zero leave some out, which are kept."""
 
     data: Any
     options: dict[str, str]
     cost: list[float]
+    classes: np.ndarray
     label: np.ndarray
     kept: Optional[np.ndarray]
 
@@ -73,6 +74,18 @@ def feature_options(estimator: Any) -> dict[str, str]:
     return options
 
 
+def feature_parameters(model: Any) -> dict[str, Any]:
+    """The parameters that give such features."""
+    return {
+        "features": model.features,
+        "gamma": None if model.features == "linear" else model.gamma,
+        "degree": model.degree if model.features == "poly" else 3,
+        "n_components": model.points if model.features in SAMPLED else None,
+        "standardize": model.standardized,
+        "fit_intercept": model.bias,
+    }
+
+
 def has_probabilities(estimator: Any) -> bool:
     model = getattr(estimator, "_model", None)
     if (model.surrogate if model is not None else estimator.surrogate) == "crf":
@@ -91,13 +104,12 @@ class MaxMinTabular(ModelFile, ClassifierMixin, BaseEstimator):
 
         Examples of weight zero count as absent.
         """
-        data, options, cost, _, _ = self._training(X, y, sample_weight)
-        with in_python_words():
-            model, _ = _core.fit(data, options, cost, threads_of(self.n_jobs), printer(self.verbose))
-        return warn_unless_converged(self._adopt(model))
+        training = self._training(X, y, sample_weight)
+        model = learn(self, training.data, training.options, training.cost)
+        return warn_unless_converged(self._adopt(model, training.classes))
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        """Everything for the library; sets classes_."""
+        """Everything for the library."""
         order = self._order(y)
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32])
         classes, label = encode(y, order)
@@ -119,12 +131,11 @@ class MaxMinTabular(ModelFile, ClassifierMixin, BaseEstimator):
         options, cost = self._options(classes)
         if "lambda" not in options and total is not None:
             options["lambda"] = repr(1 / total)
-        self.classes_ = classes
         names = getattr(self, "feature_names_in_", ())
         names = list(names) if len(set(names)) == len(names) else []
         with in_python_words():
             data = _core.table(features_for_core(X), label, class_names(classes), weight, names)
-        return Training(data, options, cost, every_label, kept)
+        return Training(data, options, cost, classes, every_label, kept)
 
     def _surrogate_options(self) -> dict[str, str]:
         return surrogate_options(self, DECODERS)
@@ -148,17 +159,15 @@ class MaxMinTabular(ModelFile, ClassifierMixin, BaseEstimator):
         cost = self._usual_cost if self.cost_matrix is None else self.cost_matrix
         if cost is None:
             return []
-        if isinstance(cost, str):
-            return word("cost_matrix", cost, NAMED_COSTS)
-        cost = np.asarray(cost, dtype=np.float64)
-        k = len(classes)
-        if cost.shape != (k, k):
-            raise ValueError(f"cost_matrix has the shape {cost.shape}; expected {(k, k)}, one row a true class of y")
-        return cost.ravel().tolist()
+        if not isinstance(cost, str):
+            return costs_by_rows(cost, classes)
+        if cost != "zero-one":
+            refuse_numbers_sorted_as_words(classes)
+        return word("cost_matrix", cost, NAMED_COSTS)
 
-    def _adopt(self, model: Any) -> "MaxMinTabular":
+    def _adopt(self, model: Any, classes: Any) -> "MaxMinTabular":
         """Take over what a model has to say."""
-        self._model = model
+        self._model, self.classes_ = model, classes
         self.n_iter_ = model.epochs
         self.lam_ = model.lam
         self.decode_ = model.decoder
@@ -203,12 +212,12 @@ class MaxMinTabular(ModelFile, ClassifierMixin, BaseEstimator):
         return np.log(self.predict_proba(X))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Minus the mean cost of the predictions where costs are set, accuracy where not.
+        """Minus the mean cost of the predictions where costs are set, accuracy where every mistake costs the same.
 
         A label that was not in the training data costs the most a prediction can.
         """
         predicted = self.predict(X)
-        if self._usual_cost is None and self.cost_matrix is None:
+        if self._usual_cost is None and self._model.loss == "zero-one":
             return float(accuracy_score(y, predicted, sample_weight=sample_weight))
         y = column_or_1d(y, warn=True)
         check_consistent_length(predicted, y, sample_weight)
@@ -224,9 +233,7 @@ class MaxMinTabular(ModelFile, ClassifierMixin, BaseEstimator):
         named = {"cost_matrix": model.loss} if model.loss in ("absolute", "squared") else {}
         if cls._usual_cost is not None and model.loss == "zero-one":
             named = {"cost_matrix": "zero-one"}
-        linear = model.features == "linear"
-        kernel = {"features": model.features, "gamma": None if linear else model.gamma, "smoothing": model.smoothing}
-        return {**super()._parameters_of(model), **named, **kernel}
+        return {**super()._parameters_of(model), **named, **feature_parameters(model), "smoothing": model.smoothing}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _core
 from ._certificate import warn_unless_converged
-from ._cv import mapped, search
-from ._options import in_python_words, printer, solver_options, threads_of
+from ._cv import Search, folds_of, search
+from ._options import in_python_words, learn, solver_options, threads_of
 from ._structured import StructuredEstimator
 from ._tabular import has_probabilities
 
@@ -50,10 +49,7 @@ class MatchingEstimator(StructuredEstimator):
     def fit(self, X: Any, y: Any) -> Any:
         """Learn from X[e][i][j], the features of the pair of point i of the first set and j of the second in example
         e, and y[e][i], the partner of point i, from 0. Sets may have different sizes from example to example."""
-        data, options, cost = self._training(X, y)
-        with in_python_words():
-            model, _ = _core.fit(data, options, cost, threads_of(self.n_jobs), printer(self.verbose))
-        return warn_unless_converged(self._adopt(model))
+        return warn_unless_converged(self._adopt(learn(self, *self._training(X, y))))
 
     def _training(self, X: Any, y: Any) -> tuple[Any, dict[str, str], list[float]]:
         parts, points = pairs_of(X)
@@ -61,8 +57,15 @@ class MatchingEstimator(StructuredEstimator):
         options = {"task": self._task, **solver_options(self), **self._surrogate_options()}
         with in_python_words():
             data = _core.matchings(parts, points, partners)
-        self.n_features_in_ = data.features
         return data, options, []
+
+    def _adopt(self, model: Any) -> Any:
+        self.n_features_in_ = model.d
+        return super()._adopt(model)
+
+    @classmethod
+    def _parameters_of(cls, model: Any) -> dict[str, Any]:
+        return {**super()._parameters_of(model), "standardize": model.standardized}
 
     def _apply(self, function: Any, X: Any) -> tuple[np.ndarray, list[int]]:
         check_is_fitted(self)
@@ -135,10 +138,11 @@ class MaxMinMatcher(MatchingEstimator):
         self.verbose = verbose
 
 
-class MaxMinMatcherCV(MatchingEstimator):
+class MaxMinMatcherCV(Search, MatchingEstimator):
     """MaxMinMatcher with lam, and if asked the surrogate, chosen by the mean cost on held-out examples.
 
-    lams, cv (default: 5 folds), surrogate and extend are those of MaxMinClassifierCV.
+    lams, cv (default: 5 folds) and extend are those of MaxMinClassifierCV; surrogate is 'm4n', 'm3n', 'crf', 'qs', a list
+    of them, or 'auto': m4n, m3n and, up to 16 points, crf.
     """
 
     def __init__(
@@ -171,14 +175,4 @@ class MaxMinMatcherCV(MatchingEstimator):
     def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
         """Choose lam (and the surrogate) by cross-validation, then learn from all examples."""
         data, options, cost = self._training(X, y)
-        splits = mapped(check_cv(self.cv).split(np.zeros((data.examples, 1)), None, groups), None)
-        return warn_unless_converged(self._adopt(search(self, data, options, cost, splits)))
-
-    def _surrogate_options(self) -> dict[str, str]:
-        return {}
-
-    @classmethod
-    def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        parameters = super()._parameters_of(model)
-        parameters["lams"] = [parameters.pop("lam")]
-        return parameters
+        return warn_unless_converged(self._adopt(search(self, data, options, cost, folds_of(self, data, groups))))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 from ._cv import OutputSearch
 from ._options import threads_of, word
 from ._outputs import OutputTable
-from ._tabular import has_probabilities
+from ._tabular import has_probabilities, positive_weights
 
 
 class LabelSetEstimator(OutputTable):
@@ -63,9 +63,15 @@ class LabelSetEstimator(OutputTable):
         predicted, truth = self.predict(X), self._numbers_of(Y)
         if predicted.shape != truth.shape:
             raise ValueError(f"Y has the shape {truth.shape}; expected {predicted.shape}")
-        miss, false_alarm = np.ones((2, truth.shape[1])) if isinstance(self.cost, str) else np.asarray(self.cost)
+        kept = self._model.cost()
+        miss, false_alarm = kept if kept.size else np.ones((2, truth.shape[1]))
         cost = np.where(predicted == truth, 0.0, np.where(truth == 1, miss, false_alarm)).mean(axis=1)
-        return -float(np.average(cost, weights=sample_weight))
+        weight = None if sample_weight is None else positive_weights(sample_weight, predicted)
+        return -float(np.average(cost, weights=weight))
+
+    @classmethod
+    def _parameters_of(cls, model: Any) -> dict[str, Any]:
+        return {**super()._parameters_of(model), "edges": "tree" if model.joined else None}
 
 
 class MaxMinMultiLabelClassifier(LabelSetEstimator):
@@ -80,7 +86,11 @@ class MaxMinMultiLabelClassifier(LabelSetEstimator):
     edges : None or 'tree', default None
         Labels depend on each other along a tree that is found in the training labels; None: not at all.
 
-    The others are those of MaxMinClassifier.
+    lam : float or None, default None
+        Weight of |w|^2 / 2 beside the mean loss; None: 1/n, for m4n and m3n M/n, as their loss is a mean over labels.
+
+    decode, features, gamma, n_components, degree, tol, max_iter, standardize, fit_intercept, random_state, n_jobs and
+    verbose are those of MaxMinClassifier.
 
     Attributes
     ----------
@@ -138,7 +148,8 @@ class MaxMinMultiLabelClassifier(LabelSetEstimator):
 class MaxMinMultiLabelClassifierCV(OutputSearch, LabelSetEstimator):
     """MaxMinMultiLabelClassifier with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
 
-    lams, cv (default: 5 folds), surrogate and extend are those of MaxMinClassifierCV.
+    lams, cv (default: 5 folds) and extend are those of MaxMinClassifierCV; surrogate is 'm4n', 'm3n', 'crf', 'qs', a list
+    of them, or 'auto': m4n (for costs that are not symmetric with both decoders), m3n, crf.
     """
 
     def __init__(

@@ -78,7 +78,11 @@ class MaxMinRanker(RankingEstimator):
         mean over items counts.
     surrogate : 'm4n', 'm3n', 'crf' (up to 16 items) or 'qs', default 'm4n'
 
-    The others are those of MaxMinClassifier.
+    lam : float or None, default None
+        Weight of |w|^2 / 2 beside the mean loss; None: 1/n, for m4n and m3n M/n, as their loss is a mean over items.
+
+    decode, features, gamma, n_components, degree, tol, max_iter, standardize, fit_intercept, random_state, n_jobs and
+    verbose are those of MaxMinClassifier.
 
     Attributes
     ----------
@@ -134,7 +138,8 @@ class MaxMinRanker(RankingEstimator):
 class MaxMinRankerCV(OutputSearch, RankingEstimator):
     """MaxMinRanker with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
 
-    lams, cv (default: 5 folds), surrogate and extend are those of MaxMinClassifierCV.
+    lams, cv (default: 5 folds) and extend are those of MaxMinClassifierCV; surrogate is 'm4n', 'm3n', 'crf', 'qs', a list
+    of them, or 'auto': m4n (for costs that are not symmetric with both decoders), m3n and, up to 16 items, crf.
     """
 
     def __init__(

@@ -9,17 +9,16 @@ from typing import Any, NamedTuple, Optional, Sequence
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._certificate import Certificate, warn_unless_converged
-from ._cv import mapped, search
-from ._labels import class_names, encode, index_of
+from ._cv import Search, folds_of, search
+from ._labels import class_names, costs_by_rows, encode, index_of, refuse_numbers_sorted_as_words
 from ._model_file import ModelFile
-from ._options import in_python_words, number, printer, solver_options, surrogate_options, threads_of, word
+from ._options import in_python_words, learn, number, solver_options, surrogate_options, threads_of, word
 from ._tabular import features_for_core, has_probabilities
 
 DECODERS = ("viterbi", "argmax", "adversary", "expected")
@@ -72,12 +71,10 @@ class SequenceEstimator(ModelFile, BaseEstimator):
     def fit(self, X: Any, y: Any) -> "SequenceEstimator":
         """Learn from sequences X and their labels y: one array of rows (or list of tokens with attributes) and one
         list of labels a sequence."""
-        data, options, cost = self._training(X, y)
-        with in_python_words():
-            model, _ = _core.fit(data, options, cost, threads_of(self.n_jobs), printer(self.verbose))
-        return warn_unless_converged(self._adopt(model))
+        data, options, cost, classes = self._training(X, y)
+        return warn_unless_converged(self._adopt(learn(self, data, options, cost), classes))
 
-    def _training(self, X: Any, y: Any) -> tuple[Any, dict[str, str], list[float]]:
+    def _training(self, X: Any, y: Any) -> tuple[Any, dict[str, str], list[float], np.ndarray]:
         X, y = list(X), [np.asarray(labels) for labels in y]
         if len(X) != len(y):
             raise ValueError(f"{len(X)} sequences and {len(y)} lists of labels do not belong together")
@@ -102,9 +99,7 @@ class SequenceEstimator(ModelFile, BaseEstimator):
                 )
             else:
                 data = _core.sequences(tokens.x, tokens.lengths, label, class_names(classes))
-        self.classes_ = classes
-        self.n_features_in_ = data.features
-        return data, options, cost
+        return data, options, cost, classes
 
     def _options(self, classes: np.ndarray) -> tuple[dict[str, str], list[float]]:
         options = {"task": self._task, **solver_options(self), **self._surrogate_options()}
@@ -113,19 +108,17 @@ class SequenceEstimator(ModelFile, BaseEstimator):
             raise ValueError(f"min_count must be at least 1, found {self.min_count}")
         if isinstance(self.cost_matrix, str):
             options["loss"] = word("cost_matrix", self.cost_matrix, NAMED_COSTS)
+            if self.cost_matrix != "hamming":
+                refuse_numbers_sorted_as_words(classes)
         elif self.cost_matrix is not None:
-            cost = np.asarray(self.cost_matrix, dtype=np.float64)
-            k = len(classes)
-            if cost.shape != (k, k):
-                raise ValueError(f"cost_matrix has the shape {cost.shape}; expected {(k, k)}, one row a true class")
-            return options, cost.ravel().tolist()
+            return options, costs_by_rows(self.cost_matrix, classes)
         return options, []
 
     def _surrogate_options(self) -> dict[str, str]:
         return surrogate_options(self, DECODERS)
 
-    def _adopt(self, model: Any) -> "SequenceEstimator":
-        self._model = model
+    def _adopt(self, model: Any, classes: Any) -> "SequenceEstimator":
+        self._model, self.classes_, self.n_features_in_ = model, classes, model.d
         self.n_iter_ = model.epochs
         self.lam_ = model.lam
         self.decode_ = model.decoder
@@ -171,12 +164,12 @@ class SequenceEstimator(ModelFile, BaseEstimator):
         return _cut([dict(zip(names, row)) for row in probabilities.tolist()], lengths)
 
     def score(self, X: Any, y: Sequence[Any]) -> float:
-        """Minus the mean over sequences of the mean cost of their tokens where costs are set; otherwise the share of
-        tokens that are right."""
+        """Minus the mean over sequences of the mean cost of their tokens where costs are set; the share of tokens
+        that are right where every mistake costs the same."""
         predicted, truth = self.predict(X), [np.asarray(labels) for labels in y]
         if [len(labels) for labels in predicted] != [len(labels) for labels in truth]:
             raise ValueError("X and y do not have the same lengths")
-        if self.cost_matrix is None:
+        if self._model.loss == "hamming":
             pairs = list(zip(chain(*predicted), chain(*(labels.tolist() for labels in truth))))
             return float(np.mean([a == b for a, b in pairs]))
         means = []
@@ -190,7 +183,8 @@ class SequenceEstimator(ModelFile, BaseEstimator):
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
         named = {"cost_matrix": model.loss} if model.loss in ("absolute", "squared") else {}
-        return {**super()._parameters_of(model), **named}
+        own = {"fit_intercept": model.bias, "hash_bits": model.hash_bits or None}
+        return {**super()._parameters_of(model), **named, **own}
 
 
 def _cut(flat: list[Any], lengths: list[int]) -> list[list[Any]]:
@@ -267,7 +261,7 @@ class MaxMinSequenceLabeler(SequenceEstimator):
         self.verbose = verbose
 
 
-class MaxMinSequenceLabelerCV(SequenceEstimator):
+class MaxMinSequenceLabelerCV(Search, SequenceEstimator):
     """MaxMinSequenceLabeler with lam, and if asked the surrogate, chosen by the mean cost on held-out sequences.
 
     lams, cv (default: 5 folds of sequences), surrogate ('m4n', 'm3n', 'crf', a list of them, or 'auto': all three,
@@ -312,17 +306,7 @@ class MaxMinSequenceLabelerCV(SequenceEstimator):
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> "MaxMinSequenceLabelerCV":
         """Choose lam (and the surrogate) by cross-validation, then learn from all sequences."""
-        data, options, cost = self._training(X, y)
-        n = data.examples
-        splits = mapped(check_cv(self.cv).split(np.zeros((n, 1)), None, groups), None)
-        model = search(self, data, options, cost, splits, FIRST_LAMS if self.lams is None else 0)
-        return warn_unless_converged(self._adopt(model))
-
-    def _surrogate_options(self) -> dict[str, str]:
-        return {}
-
-    @classmethod
-    def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        parameters = super()._parameters_of(model)
-        parameters["lams"] = [parameters.pop("lam")]
-        return parameters
+        data, options, cost, classes = self._training(X, y)
+        first = FIRST_LAMS if self.lams is None else 0
+        model = search(self, data, options, cost, folds_of(self, data, groups), first)
+        return warn_unless_converged(self._adopt(model, classes))

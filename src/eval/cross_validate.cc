@@ -19,6 +19,7 @@
 #include "eval/split_learner.h"
 #include "m4n/error.h"
 #include "solver/training_set.h"
+#include "space/permutation_gibbs.h"
 
 namespace m4n {
 namespace {
@@ -310,14 +311,17 @@ std::string name_of(const Candidate& candidate, std::span<const Candidate> all) 
   return out;
 }
 
-std::vector<Candidate> automatic_candidates(Task task, bool symmetric_costs, double smoothing) {
+std::vector<Candidate> automatic_candidates(const TrainOptions& options, const Dataset& data, double smoothing) {
+  const Task task = options.task.value_or(Task::multiclass);
+  const bool permutation = task == Task::ranking || task == Task::matching;
   const Decoder largest = task == Task::sequence ? Decoder::viterbi : Decoder::argmax;
   std::vector<Candidate> out{{SurrogateKind::m4n, 0, largest}};
-  if (!symmetric_costs) out.push_back({SurrogateKind::m4n, 0, Decoder::adversary});
+  if (!chosen_loss(options, data.class_names).symmetric) out.push_back({SurrogateKind::m4n, 0, Decoder::adversary});
   if (task == Task::multiclass || task == Task::ordinal)
     out.push_back({SurrogateKind::m4n, smoothing, Decoder::expected});
   out.push_back({SurrogateKind::m3n, 0, largest});
-  out.push_back({SurrogateKind::crf, 0, Decoder::expected});
+  if (!permutation || largest_example(data) <= PermutationGibbs::largest_size)
+    out.push_back({SurrogateKind::crf, 0, Decoder::expected});
   return out;
 }
 

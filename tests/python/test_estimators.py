@@ -210,7 +210,7 @@ def test_verbose(capsys):
 
 
 def test_what_an_observer_raises_ends_the_fit(monkeypatch):
-    import m4n._tabular
+    import m4n._options
 
     def angry(_):
         def show(*_):
@@ -218,7 +218,54 @@ def test_what_an_observer_raises_ends_the_fit(monkeypatch):
 
         return show
 
-    monkeypatch.setattr(m4n._tabular, "printer", angry)
+    monkeypatch.setattr(m4n._options, "printer", angry)
     X, y = blobs(seed=15)
     with pytest.raises(RuntimeError, match="enough"):
         MaxMinClassifier(tol=1e-9).fit(X, y)
+
+
+@pytest.mark.parametrize("words", [dict(standardize=False), dict(fit_intercept=False), dict(features="poly", degree=2),
+                                   dict(features="nystrom", n_components=10)])
+def test_a_loaded_estimator_refits_to_the_same_bytes(words):
+    X, y = blobs(seed=16)
+    model = MaxMinClassifier(**words).fit(X, y)
+    loaded = MaxMinClassifier.from_bytes(model.to_bytes())
+    assert clone(loaded).fit(X, y).to_bytes() == model.to_bytes()
+
+
+def test_a_failed_refit_leaves_the_model_as_it_was():
+    X, y = blobs(seed=17)
+    model = MaxMinClassifier().fit(X, y)
+    before = model.predict(X)
+    with pytest.raises(ValueError):
+        model.set_params(lam=-1.0).fit(X, np.where(y == y[0], "a", "b"))
+    assert (model.predict(X) == before).all()
+
+
+def test_costs_of_a_data_frame_follow_its_names():
+    pd = pytest.importorskip("pandas")
+    X, y = blobs(seed=18)
+    names = np.array(["low", "mid", "top"])[np.unique(y, return_inverse=True)[1]]
+    cost = pd.DataFrame([[0, 1, 2], [3, 0, 4], [5, 6, 0]], index=["low", "mid", "top"], columns=["low", "mid", "top"])
+    shuffled = cost.loc[["top", "low", "mid"], ["mid", "top", "low"]]
+    right = MaxMinClassifier(cost).fit(X, names)
+    assert MaxMinClassifier(shuffled).fit(X, names).to_bytes() == right.to_bytes()
+    assert MaxMinClassifier(cost.to_numpy()).fit(X, names).to_bytes() == right.to_bytes()
+    with pytest.raises(ValueError, match="expected"):
+        MaxMinClassifier(cost.rename(index={"low": "lowest"})).fit(X, names)
+
+
+def test_numbers_written_as_words_have_no_named_cost():
+    X, y = blobs(seed=19)
+    words = np.array(["1", "9", "10"])[np.unique(y, return_inverse=True)[1]]
+    with pytest.raises(ValueError, match="sort as words"):
+        MaxMinClassifier("absolute").fit(X, words)
+    with pytest.raises(ValueError, match="sort as words"):
+        MaxMinOrdinalClassifier().fit(X, words)
+    MaxMinOrdinalClassifier(categories=["1", "9", "10"]).fit(X, words)
+
+
+def test_equal_costs_are_scored_by_accuracy_whatever_they_are_called():
+    X, y = blobs(seed=20)
+    model = MaxMinClassifier("zero-one").fit(X, y)
+    assert model.score(X, y) == MaxMinClassifier.from_bytes(model.to_bytes()).score(X, y) == np.mean(model.predict(X) == y)

@@ -169,3 +169,16 @@ def test_nothing_is_written(tmp_path, monkeypatch):
     X, y = blobs()
     MaxMinClassifier().fit(X, y).predict(X)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fit_in_a_daemon_thread_does_not_end_the_program():
+    program = """
+import threading, numpy as np
+from m4n import MaxMinClassifier
+X = np.random.default_rng(0).normal(size=(4000, 60))
+y = np.arange(4000) % 7
+fit = lambda: MaxMinClassifier(features="rbf", tol=1e-12, max_iter=100000).fit(X, y)
+threading.Thread(target=fit, daemon=True).start()
+threading.Event().wait(0.5)
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0

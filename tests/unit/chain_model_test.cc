@@ -5,11 +5,11 @@
 
 #include <functional>
 #include <limits>
-#include <random>
 
 #include "m4n/error.h"
 #include "m4n/model.h"
 #include "support/expect_same_model.h"
+#include "support/model_attacks.h"
 #include "support/model_bytes.h"
 #include "support/sample_chains.h"
 #include "support/sample_models.h"
@@ -19,13 +19,12 @@ namespace m4n {
 namespace {
 
 using nlohmann::json;
+using test::expect_refused;
 using test::OpenedModel;
-using testing::AllOf;
 using testing::HasSubstr;
-using testing::StartsWith;
 using testing::ThrowsMessage;
 
-const std::string name = "m.m4n";
+const std::string& name = test::attacked_name;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
 
 std::vector<Model> samples() {
@@ -43,24 +42,10 @@ void expect_labels(const Model& model) {
   for (const std::int32_t label : y) EXPECT_TRUE(label >= 0 && static_cast<std::size_t>(label) < model.k());
 }
 
-// Whether the bytes give a model, which then must be written and read again and must predict; all but an Error with the
-// name of the file is a failure.
-bool gives_model(const std::string& bytes) {
-  try {
-    const Model model = Model::from_bytes(bytes, name);
-    const std::string written = model.to_bytes();
-    EXPECT_EQ(Model::from_bytes(written, name).to_bytes(), written);
-    if (model.d < 100 && model.k() < 100) expect_labels(model);
-    return true;
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), StartsWith(name + ": "));
-    return false;
-  }
-}
-
-void expect_refused(const std::string& bytes, const std::string& message) {
-  EXPECT_THAT([&] { Model::from_bytes(bytes, name); },
-              ThrowsMessage<Error>(AllOf(StartsWith(name + ": "), HasSubstr(message))));
+test::ModelAttacks attacks() {
+  return {samples(), [](const Model& model) {
+            if (model.d < 100 && model.k() < 100) expect_labels(model);
+          }};
 }
 
 TEST(ChainModel, BytesGiveTheSameModelAndTheSameBytes) {
@@ -82,59 +67,22 @@ TEST(ChainModel, IsSavedAndLoaded) {
   EXPECT_EQ(dir.entries(), 1U);
 }
 
-TEST(ChainModel, EveryTruncationIsRefused) {
-  for (const Model& model : samples()) {
-    const std::string bytes = model.to_bytes();
-    for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(gives_model(bytes.substr(0, size))) << size;
-    // Also where the sizes and the checksum are right.
-    for (std::size_t size = 40; size + 8 < bytes.size(); size += 8)
-      EXPECT_FALSE(gives_model(test::resealed(bytes.substr(0, size)))) << size;
-  }
-}
+TEST(ChainModel, EveryTruncationIsRefused) { attacks().every_truncation_is_refused(); }
 
 TEST(ChainModel, EveryChangedByteIsRefusedByTheChecksum) {
   const std::string bytes = test::sample_chain().to_bytes();
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     std::string changed = bytes;
     changed[i] = static_cast<char>(changed[i] ^ 0x10);
-    EXPECT_FALSE(gives_model(changed)) << i;
+    EXPECT_FALSE(attacks().gives_model(changed)) << i;
   }
 }
 
 TEST(ChainModel, ResealedChangesAreRefusedOrGiveAValidModel) {
-  std::mt19937 random(1);
-  std::size_t accepted = 0, refused = 0;
-  for (const Model& model : samples()) {
-    const std::string bytes = model.to_bytes();
-    for (std::size_t i = 32; i + 8 < bytes.size(); ++i) {
-      std::string changed = bytes;
-      changed[i] = static_cast<char>(random());
-      ++(gives_model(test::resealed(changed)) ? accepted : refused);
-    }
-  }
-  EXPECT_GT(accepted, 100U);  // weights may have other values
-  EXPECT_GT(refused, 1000U);
+  attacks().resealed_changes_are_refused_or_give_a_valid_model();
 }
 
-TEST(ChainModel, EveryFieldAndEveryArrayIsNeeded) {
-  for (const Model& model : samples()) {
-    const OpenedModel whole = test::open_model(model.to_bytes());
-    for (const auto& [field, value] : whole.header["fields"].items()) {
-      OpenedModel file = whole;
-      file.header["fields"].erase(field);
-      expect_refused(file.sealed(), "the field '" + field + "' of its header is missing");
-      file.header["fields"][field] = json::array();
-      expect_refused(file.sealed(), "'" + field + "' of its header is []");
-    }
-    for (std::size_t a = 0; a < whole.header["arrays"].size(); ++a) {
-      const std::string array = whole.header["arrays"][a]["name"];
-      OpenedModel file = whole;
-      file.header["arrays"][a]["name"] = "other";
-      // The fold is there only where it was asked for.
-      expect_refused(file.sealed(), array == "fold_column" ? "unknown array 'other'" : "'" + array + "' is missing");
-    }
-  }
-}
+TEST(ChainModel, EveryFieldAndEveryArrayIsNeeded) { attacks().every_field_and_every_array_is_needed(); }
 
 TEST(ChainModel, FieldsHaveRanges) {
   const auto refused = [](const Model& model, const char* field, const json& value, const std::string& message) {

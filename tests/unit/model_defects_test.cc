@@ -7,6 +7,7 @@
 
 #include "m4n/error.h"
 #include "m4n/model.h"
+#include "support/model_attacks.h"
 #include "support/model_bytes.h"
 #include "support/sample_models.h"
 
@@ -14,16 +15,10 @@ namespace m4n {
 namespace {
 
 using nlohmann::json;
+using test::expect_refused;
 using test::OpenedModel;
-using testing::AllOf;
 using testing::HasSubstr;
-using testing::StartsWith;
 using testing::ThrowsMessage;
-
-void expect_refused(const std::string& bytes, const std::string& message) {
-  EXPECT_THAT([&] { Model::from_bytes(bytes, "m.m4n"); },
-              ThrowsMessage<Error>(AllOf(StartsWith("m.m4n: "), HasSubstr(message))));
-}
 
 TEST(ModelDefects, UnchangedAndResealedIsAccepted) {
   const std::string bytes = test::sample_linear().to_bytes();
