@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pytest
 
 TRAIN_KEYS = set(
     "task surrogate loss features n d k lambda smoothing solver decode seed epochs seconds seconds_total primal dual gap "
@@ -150,3 +151,50 @@ class GraphModel:
                      for a in self.names]  # fmt: skip
             out.append((u, v, table))
         return out
+
+
+SIZE = 4
+NAMES = [f"y{j}" for j in range(1, SIZE + 1)]
+MISS, ALARM = np.array([5.0, 1, 0.5, 2]), np.array([1.0, 1, 3, 2.5])
+SURROGATES = ["m4n", "m3n", "crf", "qs"]
+EDGES = ["none", "tree", "file"]
+COMBINATIONS = [(s, e) for s in SURROGATES for e in EDGES if (s, e) != ("qs", "tree") and (s, e) != ("qs", "file")]
+
+
+@pytest.fixture(scope="module")
+def marked(tmp_path_factory):
+    """40 examples of three features with four labels that depend on each other."""
+    x, marks = label_sets(40, 3, SIZE, seed=1)
+    return write_label_sets(tmp_path_factory.mktemp("marked") / "marked.csv", x, marks), x, marks
+
+
+@pytest.fixture
+def costs(tmp_path):
+    path = tmp_path / "costs.csv"
+    rows = [f"{name},{miss},{alarm}" for name, miss, alarm in zip(NAMES, MISS, ALARM)]
+    path.write_text("\n".join(["label,miss,false_alarm", *reversed(rows)]) + "\n")
+    return path
+
+
+@pytest.fixture
+def edge_option(tmp_path):
+    """What --edges is given; the file has a cycle."""
+
+    def option(edges):
+        if edges != "file":
+            return edges
+        path = tmp_path / "edges.csv"
+        path.write_text("# a cycle\ny1,y2\ny2 y3\n4\t3\ny1,y4\n")
+        return path
+
+    return option
+
+
+def tables_of(dump, info):
+    """[(u, v, table)] of the edges of a model."""
+    weight = {(entry["feature"], entry["class"]): entry["weight"] for entry in dump["weights"]}
+    out = []
+    for first, second in info.get("graph", {}).get("edges", []):
+        table = [[weight.get((f"(edge {first} {second})", f"{a}{b}"), 0) for b in (0, 1)] for a in (0, 1)]
+        out.append((NAMES.index(first), NAMES.index(second), table))
+    return out
