@@ -67,10 +67,11 @@ class Tagger {
 
 constexpr const char* at_line = "the sequence at line";
 [[noreturn]] void refuse_scores(const std::string& file, const char* what, std::size_t number) {
-  throw Error(fmt::format(
-      "{}: the scores of {} {} are not finite numbers: one of its values is too large for the model; correct "
-      "it, or leave it out",
-      file, what, number));
+  throw Error(
+      fmt::format("{}: the scores of {} {} are beyond what can be computed with: one of its values is too large for "
+                  "the model; correct "
+                  "it, or leave it out",
+                  file, what, number));
 }
 
 // Reads up to batch_size sentences, fewer where the next one has yet to arrive, tags them and writes them; until the

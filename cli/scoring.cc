@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
+#include "core/kernels.h"
 #include "m4n/error.h"
 #include "space/permutation_gibbs.h"
 #include "transform/sequence_input.h"
@@ -14,10 +13,10 @@ std::vector<double> finite_scores(const Model& model, const RawTable& table, con
   std::vector<double> scores = model.scores(view(table.x), context);
   const std::size_t outputs = model.outputs();
   for (std::size_t e = 0; e < scores.size(); ++e)
-    if (!std::isfinite(scores[e]))
+    if (!kernels::is_score(scores[e]))
       throw Error(
-          fmt::format("{}: line {}: the score of {} '{}' is {}, not a finite number: a value of this line is too "
-                      "large for the model; correct it, or leave the line out",
+          fmt::format("{}: line {}: the score of {} '{}' is {}, beyond what can be computed with: a value of "
+                      "this line is too large for the model; correct it, or leave the line out",
                       table.path, table.line[e / outputs],
                       model.task == Task::ranking      ? "item"
                       : model.task == Task::multilabel ? "label"
@@ -31,12 +30,12 @@ std::vector<double> finite_pair_scores(const Model& model, const Dataset& exampl
   std::vector<double> scores = model.scores(view(examples.x), context);
   for (std::size_t e = 0; e < examples.examples(); ++e)
     for (std::size_t p = examples.feature_rows.begin(e); p < examples.feature_rows.end(e); ++p)
-      if (!std::isfinite(scores[p])) {
+      if (!kernels::is_score(scores[p])) {
         const std::size_t size = examples.labels.end(e) - examples.labels.begin(e),
                           pair = p - examples.feature_rows.begin(e);
         throw Error(
-            fmt::format("{}: matching {}: the score of the pair {} {} is {}, not a finite number: one of its "
-                        "values is too large for the model; correct it, or leave the matching out",
+            fmt::format("{}: matching {}: the score of the pair {} {} is {}, beyond what can be computed with: one of "
+                        "its values is too large for the model; correct it, or leave the matching out",
                         path, e + 1, pair / size + 1, pair % size + 1, scores[p]));
       }
   return scores;

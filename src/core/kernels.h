@@ -4,6 +4,7 @@
 // Vectors over classes are PADDED: their length is a multiple of `lane_block`, their memory starts on a cache line,
 // and the lanes beyond k hold padding_score in scores and 0 in weights, marginals and steps.
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,6 +13,9 @@ namespace m4n::kernels {
 
 inline constexpr std::size_t lane_block = 8;
 inline constexpr double padding_score = -1e100;
+// Scores beyond it would meet the padding, and lose to it; no sum of them overflows.
+inline constexpr double largest_score = 1e80;
+inline bool is_score(double v) { return std::abs(v) <= largest_score; }  // NaN is none
 constexpr std::size_t padded(std::size_t k) { return (k + lane_block - 1) / lane_block * lane_block; }
 
 // v = bias + sum_j x_j w_j; w is d rows of kp, bias one row of kp.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "core/kernels.h"
@@ -71,12 +70,12 @@ std::vector<std::vector<std::int32_t>> predict_held_out(const TrainingSet& set, 
       std::visit([&](const auto& m) { add_scores(m.view(), w.data(), stride, v); }, mapped);
       for (std::size_t i = 0; i < index.size(); ++i) {
         const std::span<double> own = std::span(v).subspan(i * stride, stride);
-        if (!std::all_of(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(k),
-                         [](double score) { return std::isfinite(score); }))
-          throw Error(fmt::format(
-              "the scores of example {} (validation or test, counted from 1) are not finite numbers: one of "
-              "its values is too large beside the training part; correct it, or leave the example out",
-              examples[first + i] + 1));
+        if (!std::all_of(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(k), kernels::is_score))
+          throw Error(
+              fmt::format("the scores of example {} (validation or test, counted from 1) are beyond what can be "
+                          "computed with: one of "
+                          "its values is too large beside the training part; correct it, or leave the example out",
+                          examples[first + i] + 1));
         std::fill(own.begin() + static_cast<std::ptrdiff_t>(k), own.end(), kernels::padding_score);
         for (std::size_t d = 0; d < decode.size(); ++d)
           out[s * decoders.size() + d][first + i] = decode[d]->decode(own);

@@ -159,6 +159,8 @@ std::vector<std::int32_t> Model::decode_scores(std::span<const double> scores, c
     AlignedVector<double> v(kernels::padded(k()), kernels::padding_score);
     for (std::size_t i = first; i < last; ++i) {
       std::copy_n(scores.begin() + static_cast<std::ptrdiff_t>(i * k()), k(), v.begin());
+      if (!std::all_of(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(k()), kernels::is_score))
+        throw Error(fmt::format("row {} (counted from 1) has scores beyond what can be computed with", i + 1));
       out[i] = decoder->decode(v);
     }
   });

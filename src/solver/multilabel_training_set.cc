@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "core/kernels.h"
 #include "m4n/error.h"
 #include "solver/shares.h"
 
@@ -96,9 +96,10 @@ double MultilabelTrainingSet::mean_loss(const Features& mapped, const Dataset& e
   describe(linear);
   linear.bias = bias_ && !features_.kernel;
   const std::vector<double> scores = linear.scores(view(mapped), context);
-  if (!std::all_of(scores.begin(), scores.end(), [](double score) { return std::isfinite(score); }))
+  if (!std::all_of(scores.begin(), scores.end(), kernels::is_score))
     throw Error(
-        "some scores are not finite numbers: a value of the data is too large beside those of training; correct it, or "
+        "some scores are beyond what can be computed with: a value of the data is too large beside those of training; "
+        "correct it, or "
         "leave the example out");
   return mean_label_cost(costs_, examples.label, linear.decode_scores(scores, context), examples.weight);
 }

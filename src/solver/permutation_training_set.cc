@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
+#include "core/kernels.h"
 #include "m4n/error.h"
 #include "m4n/model.h"
 #include "solver/shares.h"
@@ -113,9 +113,10 @@ double PermutationTrainingSet::mean_loss(const Features& mapped, const Dataset& 
 
 double PermutationTrainingSet::loss_of(const std::vector<double>& scores, const Dataset& examples, Decoder decode,
                                        const Context& context) const {
-  if (!std::all_of(scores.begin(), scores.end(), [](double score) { return std::isfinite(score); }))
+  if (!std::all_of(scores.begin(), scores.end(), kernels::is_score))
     throw Error(
-        "some scores are not finite numbers: a value of the data is too large beside those of training; correct "
+        "some scores are beyond what can be computed with: a value of the data is too large beside those of training; "
+        "correct "
         "it, or leave the example out");
   const PermutationPredictor predictor(loss_, matching_ ? 0 : data_.class_names.size(), decode);
   const std::vector<std::int32_t> predicted =

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "core/kernels.h"
@@ -43,6 +42,10 @@ Decoder chain_decoder(Decoder asked, SurrogateKind surrogate, const CostMatrix& 
 ChainPredictor::ChainPredictor(const ChainWeights& weights, CostMatrix cost, Decoder decode)
     : cost_(std::move(cost)), decode_(decode), game_(cost_) {
   const std::size_t k = labels();
+  for (const std::vector<double>* scores : {&weights.transitions, &weights.start, &weights.end})
+    if (const auto beyond = std::find_if_not(scores->begin(), scores->end(), kernels::is_score);
+        beyond != scores->end())
+      throw Error(fmt::format("a transition of the model scores {}, beyond what can be computed with", *beyond));
   std::visit([&](const auto& rows) { features_ = padded(rows, k); }, weights.features);
   bias_ = weights.bias.empty() ? AlignedVector<double>(row_stride<double>(k), 0.0) : padded(weights.bias, k);
   const AlignedVector<double> between = padded(weights.transitions, k);
@@ -69,8 +72,7 @@ bool ChainTagger::read(const FeaturesView& x, std::size_t first, std::size_t len
       },
       shared_.features_);
   for (std::size_t m = 0; m < length; ++m)
-    if (!std::all_of(unary.row(m), unary.row(m) + shared_.labels(), [](double v) { return std::isfinite(v); }))
-      return false;
+    if (!std::all_of(unary.row(m), unary.row(m) + shared_.labels(), kernels::is_score)) return false;
   return true;
 }
 
@@ -126,20 +128,20 @@ std::vector<std::int32_t> predict_sequences(const ChainPredictor& predictor, con
                                             const Groups& tokens, const Context& context) {
   std::vector<std::int32_t> out(tokens.count() == 0 ? 0 : tokens.end(tokens.count() - 1));
   std::vector<std::optional<ChainTagger>> taggers(thread_count(context.threads));
-  parallel_chunks(tokens.count(), chunk, context.threads,
-                  [&](std::size_t, std::size_t first, std::size_t last, unsigned worker) {
-                    if (!taggers[worker]) taggers[worker].emplace(predictor);
-                    ChainTagger& tagger = *taggers[worker];
-                    for (std::size_t i = first; i < last; ++i) {
-                      const std::size_t begin = tokens.begin(i), length = tokens.end(i) - begin;
-                      if (!tagger.read(x, begin, length))
-                        throw Error(
-                            fmt::format("the scores of sequence {} (counted from 1) are not finite numbers: one of its "
-                                        "values is too large for the model; correct it, or leave the sequence out",
-                                        i + 1));
-                      tagger.decode(std::span(out).subspan(begin, length));
-                    }
-                  });
+  parallel_chunks(
+      tokens.count(), chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned worker) {
+        if (!taggers[worker]) taggers[worker].emplace(predictor);
+        ChainTagger& tagger = *taggers[worker];
+        for (std::size_t i = first; i < last; ++i) {
+          const std::size_t begin = tokens.begin(i), length = tokens.end(i) - begin;
+          if (!tagger.read(x, begin, length))
+            throw Error(fmt::format(
+                "the scores of sequence {} (counted from 1) are beyond what can be computed with: one of its "
+                "values is too large for the model; correct it, or leave the sequence out",
+                i + 1));
+          tagger.decode(std::span(out).subspan(begin, length));
+        }
+      });
   return out;
 }
 

@@ -51,7 +51,8 @@ class ChainTagger {
  public:
   explicit ChainTagger(const ChainPredictor& shared) : shared_(shared) {}
 
-  // Scores the rows first, first + 1, .. of x, `length` of them. False if a score is not a finite number.
+  // Scores the rows first, first + 1, .. of x, `length` of them. False if a score is beyond what can be
+  // computed with.
   bool read(const FeaturesView& x, std::size_t first, std::size_t length);
   // What follows is about the sentence read last.
   void decode(std::span<std::int32_t> y);

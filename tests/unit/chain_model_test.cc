@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 
@@ -36,8 +38,16 @@ std::vector<Model> samples() {
 void expect_labels(const Model& model) {
   DenseMatrix dense{2, model.d, std::vector<double>(2 * model.d)};
   SparseMatrix sparse{2, model.d, {0, 0, 0}, {}, {}};
-  const std::vector<std::int32_t> y =
-      model.predict(model.sparse ? FeaturesView(sparse.view()) : FeaturesView(dense.view()), Groups(1, 2));
+  const FeaturesView x = model.sparse ? FeaturesView(sparse.view()) : FeaturesView(dense.view());
+  const auto small = [](const std::vector<double>& v) {
+    return std::all_of(v.begin(), v.end(), [](double value) { return std::abs(value) <= 1e80; });
+  };
+  const ChainWeights& w = model.chain;
+  if (!small(w.transitions) || !small(w.start) || !small(w.end) || !small(w.bias)) {
+    EXPECT_THROW(model.predict(x, Groups(1, 2)), Error);
+    return;
+  }
+  const std::vector<std::int32_t> y = model.predict(x, Groups(1, 2));
   ASSERT_EQ(y.size(), 2U);
   for (const std::int32_t label : y) EXPECT_TRUE(label >= 0 && static_cast<std::size_t>(label) < model.k());
 }
@@ -216,6 +226,17 @@ TEST(ChainModel, HasASurrogateADecoderAndCostsOfSequences) {
   classes.decode = Decoder::argmax;
   classes.input = test::sample_letters().input;
   EXPECT_THAT([&] { classes.to_bytes(); }, ThrowsMessage<Error>(HasSubstr("says how sequences are read")));
+}
+
+// The lanes beyond the last label hold -1e100: no label may lose to one that is none.
+TEST(ChainModel, TransitionsBelowThePaddingAreNotDecoded) {
+  Model model = test::sample_chain_of_rows();
+  const DenseMatrix x{2, model.d, std::vector<double>(2 * model.d, 1.0)};
+  const auto predicted = [&] { return model.predict(x.view(), Groups(std::vector<std::size_t>{0, 2})); };
+  std::fill(model.chain.transitions.begin(), model.chain.transitions.end(), -1.0);
+  for (const std::int32_t y : predicted()) EXPECT_LT(static_cast<std::size_t>(y), model.k());
+  std::fill(model.chain.transitions.begin(), model.chain.transitions.end(), -1e200);
+  EXPECT_THAT(predicted, ThrowsMessage<Error>(HasSubstr("a transition of the model scores -1e+200")));
 }
 
 TEST(ChainModel, TheInputFitsTheWeights) {

@@ -124,6 +124,16 @@ TEST(ModelFile, SaveFailsWithPathAndReason) {
   EXPECT_THAT([] { test::sample_linear().save("/dev/full"); }, ThrowsMessage<Error>(HasSubstr("No space left")));
 }
 
+// The lanes beyond the last class hold -1e100: a class below them must not lose to one that is none.
+TEST(ModelFile, ScoresBelowThoseOfThePaddingAreNotDecoded) {
+  Model model = test::sample_linear();
+  const DenseMatrix x{1, model.d, std::vector<double>(model.d, 1.0)};
+  ASSERT_TRUE(model.bias);
+  for (std::size_t c = 0; c < model.k(); ++c) model.weights[model.width() * model.k() + c] = -1e200;
+  EXPECT_THAT([&] { model.predict(x.view()); },
+              ThrowsMessage<Error>(HasSubstr("row 1 (counted from 1) has scores beyond what can be computed with")));
+}
+
 TEST(ModelFile, AModelThatIsNotValidIsNotWritten) {
   const test::TempDir dir;
   const std::string path = dir / "a.m4n";
