@@ -9,6 +9,7 @@ FUZZ_SECONDS ?= 60
 RELEASE := build/release
 M4N     := $(RELEASE)/m4n
 VENV    := build/venv
+LINT_VENV := build/lint-venv
 
 .DEFAULT_GOAL := build
 .PHONY: help build demo test test-build python-build python-test test-long test-dev test-asan test-tsan test-wheel fuzz bench \
@@ -52,10 +53,12 @@ python-test: python-build ## the Python package alone: build it, test it
 	$(PYTEST) -n $(JOBS) tests/python
 
 $(VENV)/ready: tests/requirements.txt
+$(LINT_VENV)/ready: scripts/lint-requirements.txt
+%/ready:
 	@scripts/install-deps test
-	rm -rf $(VENV)
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --requirement tests/requirements.txt
+	rm -rf $*
+	$(PYTHON) -m venv $*
+	$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 
 test-long: test-dev test-asan test-tsan test-wheel fuzz lint ## assertions, sanitizers, fuzzing, lint
@@ -79,7 +82,7 @@ test-tsan:
 	ctest --preset tsan -j 1
 
 # From the source distribution to a wheel to a fresh environment that has nothing else, and the tests run there.
-test-wheel:
+test-wheel: build
 	@scripts/install-deps build test
 	rm -rf build/wheel-test && mkdir -p build/wheel-test
 	$(PYTHON) -m venv build/wheel-test/venv
@@ -108,12 +111,14 @@ bench-python: python-build ## costs beside scikit-learn's and mord's, see docs/p
 install: build ## into PREFIX (/usr/local), below DESTDIR if given
 	DESTDIR=$(DESTDIR) cmake --install $(RELEASE) --prefix $(PREFIX)
 
-format: ## clang-format every C++ file in place
+format: $(LINT_VENV)/ready ## clang-format every C++ file, ruff every Python file, in place
 	@scripts/install-deps lint
 	scripts/lint --fix-format
+	scripts/lint-python --fix-format
 
-lint: ## formatting and clang-tidy; any finding is an error
+lint: $(LINT_VENV)/ready ## formatting, clang-tidy, ruff and mypy; any finding is an error
 	@scripts/install-deps build test bench lint
+	scripts/lint-python
 	cmake --preset lint
 	scripts/lint
 

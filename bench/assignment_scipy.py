@@ -6,6 +6,7 @@
 Timed as bench/timing.h does: CPU time of the thread, the mean over the matrices in the fastest of several sweeps. A call from
 Python costs about a microsecond in itself, which the times include. Prints JSON.
 """
+
 import argparse
 import json
 import pathlib
@@ -37,8 +38,13 @@ def main():
         size = int(file.stem)
         matrices = list(numpy.fromfile(file).reshape(-1, size, size))
         values = [m[linear_sum_assignment(m, maximize=True)].sum() for m in matrices]
-        rows.append({"size": size, "scipy_us": microseconds_each(matrices, 0.01 if options.quick else 0.5),
-                     "scipy_value": float(numpy.mean(values))})
+        rows.append(
+            {
+                "size": size,
+                "scipy_us": microseconds_each(matrices, 0.01 if options.quick else 0.5),
+                "scipy_value": float(numpy.mean(values)),
+            }
+        )
     print(json.dumps({"scipy_version": scipy.__version__, "rows": rows}))
 
 

@@ -11,6 +11,7 @@ The table has the share of points matched right, by gap. `distance` does not lea
 
 Data: M4N_DATA, or ../shared/data; the tool: M4N_BIN, or build/release/m4n.
 """
+
 import argparse
 import json
 import os
@@ -22,10 +23,12 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "examples"))
-from points_to_matching import DIFFERENCES, read_described, write_matching  # noqa: E402
+from points_to_matching import DIFFERENCES, read_described, write_matching
 
 TOOL = pathlib.Path(os.environ.get("M4N_BIN", ROOT / "build" / "release" / "m4n")).resolve()
-POINTS = pathlib.Path(os.environ.get("M4N_DATA", ROOT.parent / "shared" / "data")) / "matching_house_shape_context.csv.gz"
+POINTS = (
+    pathlib.Path(os.environ.get("M4N_DATA", ROOT.parent / "shared" / "data")) / "matching_house_shape_context.csv.gz"
+)
 
 CYCLE = 10
 TRAIN, CHOOSE, TEST = [0], [1], [4, 5, 6, 7]  # frames modulo CYCLE
@@ -35,7 +38,9 @@ SURROGATES = ["m4n", "m3n", "qs"]
 
 
 def call(*arguments):
-    done = subprocess.run([TOOL, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        [TOOL, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False
+    )
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip())
     return done.stdout
@@ -88,8 +93,21 @@ def learned(surrogate, train, choose, tests, folder):
     best = (-1.0, "", None)
     for step, value in enumerate(LAMBDAS):
         model = folder / f"{surrogate}-{step}.m4n"
-        call("train", train, "--task", "matching", "--surrogate", surrogate, "--lambda", value, "--tol", "1e-2", "--quiet",
-             "--model", model)
+        call(
+            "train",
+            train,
+            "--task",
+            "matching",
+            "--surrogate",
+            surrogate,
+            "--lambda",
+            value,
+            "--tol",
+            "1e-2",
+            "--quiet",
+            "--model",
+            model,
+        )
         found = accuracy(model, choose)
         if found > best[0]:
             best = (found, value, model)
@@ -99,7 +117,9 @@ def learned(surrogate, train, choose, tests, folder):
 def refused(surrogate, train, folder):
     """What the tool says to a surrogate that it cannot train on so many points."""
     try:
-        call("train", train, "--task", "matching", "--surrogate", surrogate, "--quiet", "--model", folder / "refused.m4n")
+        call(
+            "train", train, "--task", "matching", "--surrogate", surrogate, "--quiet", "--model", folder / "refused.m4n"
+        )
     except RuntimeError as error:
         return str(error).splitlines()[0]
     raise RuntimeError(f"{surrogate} was trained on 30 points; put it into the table")

@@ -6,6 +6,7 @@
 Lambda is chosen by `m4n cv` on the training file, the choice is fitted on all of it and judged on the test file. Data:
 M4N_DATA, or ../shared/data; the tool: M4N_BIN, or build/release/m4n. Prints a table in Markdown; the commands go to stderr.
 """
+
 import json
 import os
 import pathlib
@@ -31,8 +32,25 @@ def call(*arguments):
 
 def row(name, surrogate, edges, model):
     train, test = (DATA / f"ml_{name}_{part}.csv.gz" for part in ("train", "test"))
-    chosen = call("cv", train, "--task", "multilabel", "--surrogate", surrogate, "--edges", edges, "--lambdas", LAMBDAS[surrogate],
-                  "--splits", "5", "--tol", "1e-2", "--model", model, "--json")
+    chosen = call(
+        "cv",
+        train,
+        "--task",
+        "multilabel",
+        "--surrogate",
+        surrogate,
+        "--edges",
+        edges,
+        "--lambdas",
+        LAMBDAS[surrogate],
+        "--splits",
+        "5",
+        "--tol",
+        "1e-2",
+        "--model",
+        model,
+        "--json",
+    )
     found = call("eval", model, test, "--json")["metrics"]
     return [name, surrogate, edges, f"{chosen['best_lambda']:.4g}", *(f"{found[metric]:.4f}" for metric in METRICS)]
 
@@ -43,7 +61,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name in ("emotions", "yeast"):
             for surrogate, edges in ROWS:
-                print("| " + " | ".join(row(name, surrogate, edges, os.path.join(folder, "labels.m4n"))) + " |", flush=True)
+                print(
+                    "| " + " | ".join(row(name, surrogate, edges, os.path.join(folder, "labels.m4n"))) + " |",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

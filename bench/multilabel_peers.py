@@ -8,6 +8,7 @@ what scikit-learn does: lambda = 2 / (C n). The losses of m4n and m3n are means 
 and M times these lambdas. scikit-learn stops by its default tolerance, m4n at a certified gap of 1e-3; the
 objectives reached at every lambda are told beside the times. Prints JSON.
 """
+
 import argparse
 import csv
 import gzip
@@ -21,10 +22,10 @@ import time
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
-import numpy  # noqa: E402: threads are limited before it is loaded
-import sklearn  # noqa: E402
-from sklearn.linear_model import LogisticRegression  # noqa: E402
-from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
+import numpy  # threads are limited before it is loaded
+import sklearn
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
 
 REPEATS = 3
 
@@ -55,8 +56,14 @@ def main():
     parser.add_argument("--quick", action="store_true", help="the first data set, once")
     options = parser.parse_args()
     flags = ["--quick"] if options.quick else []
-    ours = json.loads(subprocess.run([options.bench, *flags], stdout=subprocess.PIPE, check=True,
-                                     env={**os.environ, "M4N_DATA": str(options.data)}).stdout)
+    ours = json.loads(
+        subprocess.run(
+            [options.bench, *flags],
+            stdout=subprocess.PIPE,
+            check=True,
+            env={**os.environ, "M4N_DATA": str(options.data)},
+        ).stdout
+    )
     rows = []
     for name in dict.fromkeys(row["set"] for row in ours["multilabel"]):
         x, y = read(options.data / f"ml_{name}_train.csv.gz")
@@ -65,14 +72,21 @@ def main():
             start, models = time.process_time(), []
             for lam in ours["lambdas"]:
                 c = 2 / (lam * len(x))
-                models.append(OneVsRestClassifier(LogisticRegression(C=c, fit_intercept=False, max_iter=1000)).fit(x, y))
+                models.append(
+                    OneVsRestClassifier(LogisticRegression(C=c, fit_intercept=False, max_iter=1000)).fit(x, y)
+                )
             best = min(best, time.process_time() - start)
             reached = [objective(m, x, y, lam) for m, lam in zip(models, ours["lambdas"])]
         own = [row for row in ours["multilabel"] if row["set"] == name]
         crf = next(row for row in own if row["surrogate"] == "crf")
         excess = max(ours_p / theirs - 1 for ours_p, theirs in zip(crf["primal"], reached))
-        print(f"  {name}: scikit-learn {best:.3f} s; objective of crf at most {excess:.2e} above scikit-learn's", file=sys.stderr)
-        rows.append({"set": name, "sklearn_seconds": best, "sklearn_primal": reached, "m4n": own, "largest_excess": excess})
+        print(
+            f"  {name}: scikit-learn {best:.3f} s; objective of crf at most {excess:.2e} above scikit-learn's",
+            file=sys.stderr,
+        )
+        rows.append(
+            {"set": name, "sklearn_seconds": best, "sklearn_primal": reached, "m4n": own, "largest_excess": excess}
+        )
     print(json.dumps({"multilabel_peers": rows, "sklearn_version": sklearn.__version__}))
 
 

@@ -174,7 +174,7 @@ def tables(lines):
             part = frame[(frame.cost == cost) & (frame.noise == noise)]
             if part.empty:
                 continue
-            print(f"\n#### {cost}, {'clean' if noise == 0 else '30% of the training labels at random'}\n")
+            print(f"\n### {cost}, {'clean' if noise == 0 else '30% of the training labels at random'}\n")
             print("| set | " + " | ".join(methods) + " |\n|" + "---|" * (len(methods) + 1))
             for name in [s for s in SETS if s in set(part.set)]:
                 cells = []
@@ -182,15 +182,15 @@ def tables(lines):
                     values = part[(part.set == name) & (part.method == method)].value
                     cells.append(f"{values.mean():.3f} ± {values.sem():.3f}" if len(values) > 1 else "-")
                 print(f"| {name} | " + " | ".join(cells) + " |")
-    print("\n#### Beside LogisticRegressionCV with expected-cost decisions\n")
+    print("\n### Beside LogisticRegressionCV with expected-cost decisions\n")
     print("Mean of cost / its cost - 1 over the sets; sets better / within two standard errors / worse.\n")
     compare(frame, [m for m in methods if m != "LogisticRegressionCV"], lambda own, _: own["LogisticRegressionCV"])
-    print("\n#### auto beside each single one\n")
+    print("\n### auto beside each single one\n")
     print(
         "The same the other way round: auto's cost / that method's cost - 1; sets where auto is better / equal / worse.\n"
     )
     compare(frame, [m for m in OURS if m != "auto"], lambda own, method: own[method], of="auto")
-    print("\n#### CPU seconds of a fit with its search, median over splits and costs\n")
+    print("\n### CPU seconds of a fit with its search, median over splits and costs\n")
     print("| set | rows | " + " | ".join(methods) + " |\n|" + "---|" * (len(methods) + 2))
     for name in [s for s in SETS if s in set(frame.set)]:
         part = frame[frame.set == name]

@@ -10,6 +10,7 @@ whose objective n P is at most the one CRFsuite ended with (its features are a p
 the whole command, from the file to the saved model. Tagging is from an attribute file, the test set ten times over, to a file of labels;
 reading in Python is part of CRFsuite's time there, and its time in tag() alone is told beside it. Prints JSON.
 """
+
 import argparse
 import json
 import os
@@ -140,9 +141,17 @@ def crfsuite(train_file, test_file, many_file, model, out):
     tagging = time.perf_counter() - begin
     test = list(read_attributes(test_file))
     truth, predicted = [y for _, y in test], [tagger.tag(x) for x, _ in test]
-    return {"seconds_reading": read, "seconds_training": trained, "seconds": read + trained, "loss": last["loss"],
-            "iterations": last["num"], "peak_mib": peak, "chunk_f1": chunk_f1(truth, predicted),
-            "tokens_per_second": tokens / tagging, "tokens_per_second_in_tag": tokens / calls}
+    return {
+        "seconds_reading": read,
+        "seconds_training": trained,
+        "seconds": read + trained,
+        "loss": last["loss"],
+        "iterations": last["num"],
+        "peak_mib": peak,
+        "chunk_f1": chunk_f1(truth, predicted),
+        "tokens_per_second": tokens / tagging,
+        "tokens_per_second_in_tag": tokens / calls,
+    }
 
 
 def measured(command):
@@ -158,12 +167,36 @@ def measured(command):
 
 def m4n_row(tool, surrogate, lam, tol, train_file, test_file, many_file, folder, goal, n):
     model, log, out = folder / f"{surrogate}.m4n", folder / "log.jsonl", folder / "labels.txt"
-    common = [tool, "train", train_file, "--task", "sequence", "--format", "crfsuite", "--surrogate", surrogate, "--lambda",
-              repr(lam), "--threads", "1", "--quiet", "--json"]
+    common = [
+        tool,
+        "train",
+        train_file,
+        "--task",
+        "sequence",
+        "--format",
+        "crfsuite",
+        "--surrogate",
+        surrogate,
+        "--lambda",
+        repr(lam),
+        "--threads",
+        "1",
+        "--quiet",
+        "--json",
+    ]
     wall, peak, text = measured([*common, "--tol", repr(tol), "--model", model])
     report = json.loads(text)
-    row = {"surrogate": surrogate, "lambda": lam, "tol": tol, "seconds": wall, "seconds_solving": report["seconds"],
-           "peak_mib": peak, "primal": report["primal"], "relative_gap": report["relative_gap"], "epochs": report["epochs"]}
+    row = {
+        "surrogate": surrogate,
+        "lambda": lam,
+        "tol": tol,
+        "seconds": wall,
+        "seconds_solving": report["seconds"],
+        "peak_mib": peak,
+        "primal": report["primal"],
+        "relative_gap": report["relative_gap"],
+        "epochs": report["epochs"],
+    }
     if goal is not None:
         measured([*common, "--tol", "1e-4", "--log", log])
         reached = [line for line in map(json.loads, log.read_text().splitlines()) if line["primal"] * n <= goal]
@@ -198,12 +231,18 @@ def main():
         write_attributes(test, test_file, limit)
         write_attributes(test, many_file, limit, TIMES)
         again = [sys.executable, __file__, "--m4n", arguments.m4n, "--data", arguments.data, "--crfsuite"]
-        peer = json.loads(measured([*again, train_file, test_file, many_file, folder / "peer.model", folder / "peer.txt"])[2])
+        peer = json.loads(
+            measured([*again, train_file, test_file, many_file, folder / "peer.model", folder / "peer.txt"])[2]
+        )
         rows = [{"program": "CRFsuite", "surrogate": "crf", **peer}]
         for surrogate, lam, tol in (("crf", 2 / n, 1e-3), ("m4n", 0.012, 1e-2), ("m3n", 0.02, 1e-2)):
             goal = peer["loss"] if surrogate == "crf" else None
-            rows.append({"program": "m4n", **m4n_row(arguments.m4n, surrogate, lam, tol, train_file, test_file,
-                                                      many_file, folder, goal, n)})
+            rows.append(
+                {
+                    "program": "m4n",
+                    **m4n_row(arguments.m4n, surrogate, lam, tol, train_file, test_file, many_file, folder, goal, n),
+                }
+            )
     print(json.dumps({"sequence_peers": rows}))
 
 

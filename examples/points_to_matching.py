@@ -10,6 +10,7 @@ taken from FIRST, frames t + gap from SECOND (or FIRST too). An example matches 
 shuffled. The features of a pair are, for every descriptor, minus the difference: squared, absolute, or as in the
 chi-squared distance of histograms, (a - b)^2 / (a + b). With all weights 1 their sum is minus a usual distance.
 """
+
 import argparse
 import csv
 import gzip
@@ -96,10 +97,16 @@ def main():
     parser.add_argument("first", metavar="FIRST.csv")
     parser.add_argument("second", metavar="SECOND.csv", nargs="?")
     parser.add_argument("--gap", type=int, nargs="+", required=True, help="how many frames lie between the two sides")
-    parser.add_argument("--frames", default=":", help="A:B, frames t of the first side from A to before B (default: all)")
+    parser.add_argument(
+        "--frames", default=":", help="A:B, frames t of the first side from A to before B (default: all)"
+    )
     parser.add_argument("--every", type=int, default=1, help="take every so many of these frames only")
-    parser.add_argument("--shape-context", action="store_true", help="from the columns x and y, leave other descriptors out")
-    parser.add_argument("--difference", choices=DIFFERENCES, default="squared", help="of two descriptors (default: squared)")
+    parser.add_argument(
+        "--shape-context", action="store_true", help="from the columns x and y, leave other descriptors out"
+    )
+    parser.add_argument(
+        "--difference", choices=DIFFERENCES, default="squared", help="of two descriptors (default: squared)"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the shuffle (default: 0)")
     options = parser.parse_args()
     try:

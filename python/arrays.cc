@@ -151,15 +151,15 @@ void for_each_block(const FeatureSource& x, std::size_t block_rows,
   }
 }
 
-DenseMatrix stacked(const nb::list& parts, const std::vector<std::size_t>& lengths) {
+DenseMatrix stacked(const nb::list& parts, const std::vector<std::size_t>& lengths, const char* what) {
   DenseMatrix out;
   for (const std::size_t length : lengths) out.rows += length;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const DenseSource part(nb::cast<AnyMatrix>(parts[i]));
     if (i == 0) out.values.reserve((out.cols = part.cols()) * out.rows);
     if (part.cols() != out.cols || part.rows() != lengths.at(i))
-      throw Error(fmt::format("sequence {} is {} x {}; expected {} x {}", i, part.rows(), part.cols(), lengths.at(i),
-                              out.cols));
+      throw Error(fmt::format("{} {} has {} rows of {} features; expected {} of {} as in the first", what, i,
+                              part.rows(), part.cols(), lengths.at(i), out.cols));
     const std::size_t before = out.values.size();
     out.values.resize(before + part.rows() * out.cols);
     part.copy(0, part.rows(), out.values.data() + before);

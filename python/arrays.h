@@ -83,8 +83,8 @@ Features owned(const FeatureSource& x);
 // consume(view, first row) for all rows, in one piece or block by block.
 void for_each_block(const FeatureSource& x, std::size_t block_rows,
                     const std::function<void(const FeaturesView&, std::size_t)>& consume);
-// The rows of matrices with `lengths` rows, one below the other.
-DenseMatrix stacked(const nb::list& parts, const std::vector<std::size_t>& lengths);
+// The rows of matrices with `lengths` rows, one below the other; `what` they are of stands in messages.
+DenseMatrix stacked(const nb::list& parts, const std::vector<std::size_t>& lengths, const char* what);
 std::size_t rows(const FeatureSource& x);
 std::size_t cols(const FeatureSource& x);
 

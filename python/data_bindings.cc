@@ -38,7 +38,7 @@ Data sequences(const nb::object& x, const std::vector<std::size_t>& lengths, con
   data.label = to_vector(label);
   data.class_names = std::move(class_names);
   if (nb::isinstance<nb::list>(x))
-    data.x = stacked(nb::borrow<nb::list>(x), lengths);
+    data.x = stacked(nb::borrow<nb::list>(x), lengths, "sequence");
   else
     data.x = owned(feature_source(x));
   data.feature_rows = data.labels = grouped(lengths);

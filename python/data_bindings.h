@@ -16,7 +16,8 @@ namespace nb = nanobind;
 // A Dataset on its way from Python to the library.
 struct Data {
   Dataset value;
-  bool spent = false;  // moved into a fit
+  std::vector<GraphEdge> label_edges;  // between the labels of label sets, where they are given
+  bool spent = false;                  // moved into a fit
   Dataset& get();
   Dataset take();
 };

@@ -27,7 +27,8 @@ using CandidateNames = std::tuple<std::string, double, std::string>;
 
 FitResult fit_data(Data& data, const TextOptions& options, std::vector<double> cost, unsigned threads,
                    const nb::object& observe) {
-  const TrainOptions train = train_options(options, std::move(cost));
+  TrainOptions train = train_options(options, std::move(cost));
+  train.label_edges = data.label_edges;
   Dataset examples = data.take();
   return run_interruptibly([&](StopFlag& flag) {
     const Observer watcher(observe, flag);
@@ -89,6 +90,7 @@ nb::dict choose(Data& data, const TextOptions& options, std::vector<double> cost
                 const nb::object& observe) {
   CvOptions cv;
   cv.train = train_options(options, std::move(cost));
+  cv.train.label_edges = data.label_edges;
   cv.gammas = {cv.train.gamma};
   cv.candidates = candidates(names, cv.train, data.get());
   cv.lambdas = std::move(lambdas);

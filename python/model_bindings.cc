@@ -1,12 +1,13 @@
 // The trained model: predictions, the model file, and what it says of itself.
 #include <fmt/format.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
 #include <utility>
 
 #include "arrays.h"
+#include "core/kernels.h"
 #include "data_bindings.h"
 #include "m4n/error.h"
 #include "m4n/model.h"
@@ -39,9 +40,9 @@ NewArray<double> scores(const Model& model, nb::handle x, unsigned threads) {
         out.insert(out.end(), part.begin(), part.end());
     });
     for (std::size_t e = 0; e < out.size(); ++e)
-      if (!std::isfinite(out[e]))
+      if (!kernels::is_score(out[e]))
         throw Error(
-            fmt::format("row {}: the score of {} is {}, not a finite number: a value of this row is "
+            fmt::format("row {}: the score of {} is {}, beyond what can be computed with: a value of this row is "
                         "too large for the model",
                         e / k, model.output_names()[e % k], out[e]));
   }
@@ -199,7 +200,12 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("standardized", [](const Model& model) { return !model.standardizer.inverse_scale.empty(); })
       .def_prop_ro("degree", [](const Model& model) { return model.map.kernel.degree; })
       .def_prop_ro("points", [](const Model& model) { return model.map.points.rows; })
-      .def_prop_ro("joined", [](const Model& model) { return !model.graph.edges.empty(); })
+      .def_prop_ro("edges",
+                   [](const Model& model) {
+                     std::vector<std::pair<std::size_t, std::size_t>> out;
+                     for (const GraphEdge& edge : model.graph.edges) out.emplace_back(edge.u, edge.v);
+                     return out;
+                   })
       .def_prop_ro("hash_bits",
                    [](const Model& model) { return model.input ? model.input->dictionary.hash_bits() : 0; });
 }

@@ -63,9 +63,9 @@ struct Bench {
 
 void check_scores(const double* v, std::size_t n, std::size_t k) {
   for (std::size_t e = 0; e < n * k; ++e)
-    if (!(std::abs(v[e]) <= largest_score))
+    if (!kernels::is_score(v[e]))
       throw Error(fmt::format("scores[{}, {}] is {}; expected a finite number of at most {} in size", e / k, e % k,
-                              v[e], largest_score));
+                              v[e], kernels::largest_score));
 }
 
 nb::tuple max_min(const Batch2& scores, const Square& costs, unsigned threads) {

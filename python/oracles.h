@@ -14,7 +14,4 @@ using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::
 // k x k, cost[true][predicted].
 CostMatrix cost_matrix(const Square& costs, std::size_t k);
 
-// Scores beyond it would meet those of the padding (core/kernels.h, padding_score), and lose.
-inline constexpr double largest_score = 1e80;
-
 }  // namespace m4n::python

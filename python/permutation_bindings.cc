@@ -1,13 +1,14 @@
 // Rankings, label sets and matchings: to a Dataset, and by a model to permutations.
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
 #include <utility>
 
 #include "arrays.h"
+#include "core/kernels.h"
 #include "data_bindings.h"
 #include "loss/position_loss_choice.h"
 #include "m4n/error.h"
@@ -21,7 +22,8 @@ using IntMatrix = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb:
 
 // label[i, j]: where item j stands in example i, from 0; or whether label j is on.
 Data outputs(nb::handle x, const IntMatrix& label, std::vector<std::string> names,
-             const std::optional<RealVector>& weight, std::vector<std::string> feature_names) {
+             const std::optional<RealVector>& weight, std::vector<std::string> feature_names,
+             const std::vector<std::pair<std::uint32_t, std::uint32_t>>& label_edges) {
   const FeatureSource source = feature_source(x);
   Data out;
   Dataset& data = out.value;
@@ -32,6 +34,7 @@ Data outputs(nb::handle x, const IntMatrix& label, std::vector<std::string> name
   data.feature_names = std::move(feature_names);
   if (weight) data.weight = to_vector(*weight);
   data.x = owned(source);
+  for (const auto& [u, v] : label_edges) out.label_edges.push_back({u, v});
   return out;
 }
 
@@ -44,7 +47,7 @@ std::vector<std::size_t> squares(const std::vector<std::size_t>& points) {
 // parts: M x M rows an example, those of the pairs (0, 0), (0, 1), ...; partner: of every point, from 0.
 Data matchings(const nb::list& parts, const std::vector<std::size_t>& points, const IntVector& partner) {
   Data out;
-  out.value.x = stacked(parts, squares(points));
+  out.value.x = stacked(parts, squares(points), "example");
   out.value.label = to_vector(partner);
   out.value.feature_rows = grouped(squares(points));
   out.value.labels = grouped(points);
@@ -55,13 +58,14 @@ Data matchings(const nb::list& parts, const std::vector<std::size_t>& points, co
 std::vector<double> pair_scores(const Model& model, const DenseMatrix& x, const Context& context) {
   std::vector<double> scores = model.scores(x.view(), context);
   for (const double score : scores)
-    if (!std::isfinite(score)) throw Error("the score of a pair is not a finite number: a value is too large");
+    if (!kernels::is_score(score))
+      throw Error("the score of a pair is beyond what can be computed with: a value is too large for the model");
   return scores;
 }
 
 NewArray<std::int32_t> predict_matchings(const Model& model, const nb::list& parts,
                                          const std::vector<std::size_t>& points, unsigned threads) {
-  const DenseMatrix x = stacked(parts, squares(points));
+  const DenseMatrix x = stacked(parts, squares(points), "example");
   std::vector<std::int32_t> out;
   {
     const nb::gil_scoped_release released;
@@ -75,7 +79,7 @@ NewArray<std::int32_t> predict_matchings(const Model& model, const nb::list& par
 
 NewArray<double> matching_marginals(const Model& model, const nb::list& parts, const std::vector<std::size_t>& points,
                                     unsigned threads) {
-  const DenseMatrix x = stacked(parts, squares(points));
+  const DenseMatrix x = stacked(parts, squares(points), "example");
   std::vector<double> out;
   {
     const nb::gil_scoped_release released;
@@ -112,7 +116,7 @@ double permutation_loss(const Model& model, const std::vector<std::size_t>& size
 
 void bind_permutations(nb::module_& module) {
   module.def("outputs", &outputs, nb::arg("x"), nb::arg("label"), nb::arg("names"), nb::arg("weight").none(),
-             nb::arg("feature_names"),
+             nb::arg("feature_names"), nb::arg("label_edges"),
              "One row an example, with the positions of all items or the marks of all labels.");
   module.def("matchings", &matchings, nb::arg("parts"), nb::arg("points"), nb::arg("partner"),
              "A row a pair of points and a partner a point.");

@@ -87,7 +87,7 @@ Features rows_of(const Model& model, const nb::object& x, const std::vector<std:
   if (attributes) return encoded(model, nb::borrow<nb::list>(x));
   if (model.input && model.input->format == Format::crfsuite)
     throw nb::type_error("the model was trained on tokens with attributes; give a dict or a list of str a token");
-  if (nb::isinstance<nb::list>(x)) return stacked(nb::borrow<nb::list>(x), lengths);
+  if (nb::isinstance<nb::list>(x)) return stacked(nb::borrow<nb::list>(x), lengths, "sequence");
   return owned(feature_source(x));
 }
 
@@ -123,7 +123,7 @@ NewArray<double> marginals(const Model& model, const nb::object& x, const std::v
       for (std::size_t i = first; i < last; ++i) {
         const std::size_t begin = groups.begin(i), length = groups.end(i) - begin;
         if (!tagger.read(view(rows), begin, length))
-          throw Error(fmt::format("sequence {} has scores that are not finite", i));
+          throw Error(fmt::format("sequence {} has scores beyond what can be computed with", i));
         const PaddedRows<const double> p = tagger.marginals();
         for (std::size_t t = 0; t < length; ++t) std::copy_n(p.row(t), k, out.data() + (begin + t) * k);
       }

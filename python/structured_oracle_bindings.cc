@@ -1,7 +1,7 @@
 // Oracles of chains and permutations, for a batch of score matrices.
 #include <fmt/format.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 
 #include "core/parallel.h"
 #include "data_bindings.h"
-#include "loss/position_loss.h"
+#include "loss/position_loss_choice.h"
 #include "m4n/error.h"
 #include "oracle/birkhoff_game.h"
 #include "oracle/chain_game.h"
@@ -25,9 +25,9 @@ constexpr std::size_t chunk = 4;
 
 void require_scores(std::span<const double> values, const char* what) {
   for (std::size_t e = 0; e < values.size(); ++e)
-    if (!(std::abs(values[e]) <= largest_score))
-      throw Error(
-          fmt::format("{} hold {}; expected finite numbers of at most {} in size", what, values[e], largest_score));
+    if (!kernels::is_score(values[e]))
+      throw Error(fmt::format("{} hold {}; expected finite numbers of at most {} in size", what, values[e],
+                              kernels::largest_score));
 }
 
 // Transitions, start and end shared by a batch of chains.
@@ -126,22 +126,11 @@ nb::tuple viterbi(const Batch3& unary, const Square& from_to, const RealVector& 
   return nb::make_tuple(to_numpy(std::move(value), {n}), to_numpy(std::move(path), {n, length}));
 }
 
-PositionLoss position_loss(const std::string& name, const std::optional<Square>& costs, std::size_t size) {
-  constexpr std::string_view precision = "precision@";
-  if (costs) {
-    if (costs->shape(0) != size || costs->shape(1) != size)
-      throw Error(
-          fmt::format("the cost matrix is {} x {}; expected {} x {}", costs->shape(0), costs->shape(1), size, size));
-    return PositionLoss::matrix({costs->data(), costs->size()}, size);
-  }
-  if (name == "hamming") return PositionLoss::hamming(size);
-  if (name == "footrule") return PositionLoss::footrule(size);
-  if (name == "squared" || name == "spearman") return PositionLoss::squared(size);
-  if (name.starts_with(precision) && name.find_first_not_of("0123456789", precision.size()) == std::string::npos &&
-      name.size() > precision.size() && name.size() < precision.size() + 9)
-    return PositionLoss::precision_at(size, std::stoul(name.substr(precision.size())));
-  throw UsageError(
-      fmt::format("unknown cost '{}'; expected hamming, footrule, spearman, precision@K or a matrix", name));
+// `values`: none for a cost that has a name, M weights of items, or M x M costs of positions.
+PositionLoss position_loss(const std::string& name, const std::vector<double>& values, std::size_t size) {
+  const PositionLossChoice choice = values.empty() ? PositionLossChoice::remembered(name, {}, size)
+                                                   : PositionLossChoice::from_values(values, size, "cost");
+  return choice.make(size);
 }
 
 std::size_t square_size(const Batch3& batch) {
@@ -151,7 +140,7 @@ std::size_t square_size(const Batch3& batch) {
   return batch.shape(1);
 }
 
-nb::tuple max_min_permutation(const Batch3& scores, const std::string& name, const std::optional<Square>& costs,
+nb::tuple max_min_permutation(const Batch3& scores, const std::string& name, const std::vector<double>& costs,
                               double gap, unsigned threads) {
   const std::size_t n = scores.shape(0), size = square_size(scores), cells = size * size;
   std::vector<double> lower(n), upper(n), p(n * cells), q(n * cells);
@@ -225,7 +214,7 @@ void bind_structured_oracles(nb::module_& module) {
              nb::arg("end"), nb::arg("cost"), nb::arg("tol"), nb::arg("threads"));
   module.def("viterbi", &viterbi, nb::arg("unary"), nb::arg("transitions"), nb::arg("start"), nb::arg("end"),
              nb::arg("threads"));
-  module.def("max_min_permutation", &max_min_permutation, nb::arg("scores"), nb::arg("name"), nb::arg("cost").none(),
+  module.def("max_min_permutation", &max_min_permutation, nb::arg("scores"), nb::arg("name"), nb::arg("cost"),
              nb::arg("tol"), nb::arg("threads"));
   module.def("assignment", &assignment, nb::arg("scores"), nb::arg("threads"));
   module.def("sinkhorn", &sinkhorn, nb::arg("scores"), nb::arg("tol"), nb::arg("sweeps"), nb::arg("threads"));

@@ -55,6 +55,7 @@ def outputs(
     names: Sequence[str],
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     feature_names: Sequence[str],
+    label_edges: Sequence[tuple[int, int]],
 ) -> Data:
     """
     One row an example, with the positions of all items or the marks of all labels.
@@ -138,7 +139,7 @@ class Model:
     @property
     def points(self) -> int: ...
     @property
-    def joined(self) -> bool: ...
+    def edges(self) -> list[tuple[int, int]]: ...
     @property
     def hash_bits(self) -> int: ...
 
@@ -198,7 +199,7 @@ def viterbi(
 def max_min_permutation(
     scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
     name: str,
-    cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)] | None,
+    cost: Sequence[float],
     tol: float,
     threads: int,
 ) -> tuple: ...

@@ -9,9 +9,10 @@ from sklearn.model_selection import check_cv
 
 from . import _core
 from ._certificate import warn_unless_converged
-from ._options import cv_printer, in_python_words, number, printer, threads_of, word
+from ._options import cost_name, cv_printer, in_python_words, number, printer, threads_of, word
 
 USUAL_LAMS = 2.0 ** -np.arange(17)
+FIRST_LAMS = 9  # of the usual ones; fits at smaller ones take the most time and are seldom the best
 USUAL_SMOOTHING = 4.0
 SURROGATES = ("m4n", "smoothed", "m3n", "crf", "qs")
 
@@ -31,7 +32,7 @@ def candidates_of(surrogate: Any, smoothing: float, decode: Optional[str]) -> li
         if decode is not None:
             raise ValueError("decode is chosen together with the surrogate 'auto'; leave it at None")
         return []
-    names = [surrogate] if isinstance(surrogate, str) else list(surrogate)
+    names = list(surrogate) if isinstance(surrogate, (list, tuple)) else [surrogate]
     if not names:
         raise ValueError("surrogate is an empty list")
     found = []
@@ -44,32 +45,36 @@ def candidates_of(surrogate: Any, smoothing: float, decode: Optional[str]) -> li
     return found
 
 
-def mapped(splits: Iterable[Any], kept: Optional[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Splits as ascending numbers of the examples that are kept."""
+def mapped(splits: Iterable[Any], examples: int, kept: Optional[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Splits of all examples as ascending numbers among those that are kept; None: all are."""
 
     def numbers_of(part: Any) -> np.ndarray:
         part = np.asarray(part)
         if part.dtype == bool:
             part = np.flatnonzero(part)
+        if part.dtype.kind not in "iu" or (part < 0).any() or (part >= examples).any():
+            raise ValueError(f"a split of cv holds something else than the numbers 0 to {examples - 1} of examples")
         if kept is not None:
             part = (np.cumsum(kept) - 1)[part[kept[part]]]
         return np.sort(part).astype(np.int32)
 
-    return [(numbers_of(train), numbers_of(held_out)) for train, held_out in splits]
+    found = [(numbers_of(train), numbers_of(held_out)) for train, held_out in splits]
+    if not found:
+        raise ValueError("cv gives no splits")
+    return found
 
 
-def search(
-    estimator: Any, data: Any, options: dict[str, str], cost: list[float], splits: list[Any], first: int = 0
-) -> Any:
+def search(estimator: Any, data: Any, options: dict[str, str], cost: list[float], splits: list[Any]) -> Any:
     """Choose, then fit the choice on all the data: the model. Sets what was learnt on the way.
 
-    ``first``: so many lams are tried at once, the others while the best is among the last two; 0: all at once.
+    Of the usual lams some are tried at once, the others while the best is among the last two.
     """
     smoothing = getattr(estimator, "smoothing", 0.0)
     number("smoothing", smoothing)
     candidates = candidates_of(estimator.surrogate, smoothing, estimator.decode)
     threads = threads_of(estimator.n_jobs)
-    with in_python_words():
+    first = FIRST_LAMS if estimator.lams is None else 0
+    with in_python_words(cost_name(estimator)):
         found = _core.choose(
             data, options, cost, candidates, descending(estimator.lams), first, bool(estimator.extend), splits,
             threads, cv_printer(estimator.verbose),
@@ -80,7 +85,6 @@ def search(
         if smoothing > 0:
             chosen["smoothing"] = repr(smoothing)
         model = _core.fit(data, chosen, cost, threads, printer(estimator.verbose))
-    estimator.surrogate_, estimator.smoothing_ = model.surrogate, model.smoothing
     estimator.best_cost_ = found["best_loss"]
     return model
 
@@ -108,6 +112,11 @@ class Search:
     def _surrogate_options(self: Any) -> dict[str, str]:
         return {}
 
+    def _adopt(self: Any, model: Any, *classes: Any) -> Any:
+        super()._adopt(model, *classes)  # type: ignore[misc]
+        self.surrogate_, self.smoothing_ = model.surrogate, model.smoothing
+        return self
+
     @classmethod
     def _parameters_of(cls: Any, model: Any) -> dict[str, Any]:
         parameters = super()._parameters_of(model)  # type: ignore[misc]
@@ -115,9 +124,9 @@ class Search:
         return parameters
 
 
-def folds_of(estimator: Any, data: Any, groups: Any) -> list[Any]:
+def folds_of(estimator: Any, examples: int, groups: Any, kept: Optional[np.ndarray] = None) -> list[Any]:
     """The splits of examples that are not to be stratified."""
-    return mapped(check_cv(estimator.cv).split(np.zeros((data.examples, 1)), None, groups), None)
+    return mapped(check_cv(estimator.cv).split(np.zeros((examples, 1)), None, groups), examples, kept)
 
 
 class LambdaSearch(Search):
@@ -128,7 +137,7 @@ class LambdaSearch(Search):
         training = self._training(X, y, sample_weight)
         n = len(training.label)
         splitter = check_cv(self.cv, training.label, classifier=True)
-        splits = mapped(splitter.split(np.zeros((n, 1)), training.label, groups), training.kept)
+        splits = mapped(splitter.split(np.zeros((n, 1)), training.label, groups), n, training.kept)
         model = search(self, training.data, training.options, training.cost, splits)
         return warn_unless_converged(self._adopt(model, training.classes))
 
@@ -138,5 +147,7 @@ class OutputSearch(Search):
 
     def fit(self: Any, X: Any, Y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
         """Choose lam (and the surrogate) by cross-validation, then learn from all the data."""
-        data, options, cost = self._training(X, Y, sample_weight)
-        return warn_unless_converged(self._adopt(search(self, data, options, cost, folds_of(self, data, groups))))
+        data, options, cost, kept = self._training(X, Y, sample_weight)
+        examples = data.examples if kept is None else len(kept)
+        splits = folds_of(self, examples, groups, kept)
+        return warn_unless_converged(self._adopt(search(self, data, options, cost, splits)))

@@ -35,7 +35,8 @@ def classes_from_names(names: Sequence[str]) -> np.ndarray:
 def encode(y: Any, order: Optional[Sequence[Any]] = None) -> tuple[np.ndarray, np.ndarray]:
     """Classes (sorted, or in the order given) and the number of the class of every example."""
     y = column_or_1d(y, warn=True)
-    check_classification_targets(y)
+    if order is None:
+        check_classification_targets(y)
     classes, label = np.unique(y, return_inverse=True)
     if order is not None:
         given = np.asarray(order)
@@ -72,15 +73,21 @@ def refuse_numbers_sorted_as_words(classes: np.ndarray) -> None:
 
 
 def costs_by_rows(cost: Any, classes: np.ndarray) -> list[float]:
-    """k x k costs, row by row. Those of a data frame whose rows and columns are named by classes may have any order."""
+    """k x k costs, row by row. Those of a data frame whose rows and columns are named by classes may have any order,
+    and more classes than are in y."""
     k, names = len(classes), class_names(classes)
     values = np.asarray(cost, dtype=np.float64)
-    if values.shape != (k, k):
-        raise ValueError(f"cost_matrix has the shape {values.shape}; expected {(k, k)}, one row a true class of y")
     if hasattr(cost, "index") and hasattr(cost, "columns"):
         rows, columns = class_names(cost.index), class_names(cost.columns)
-        if sorted(rows) == sorted(names) == sorted(columns):
+        if all(found.count(name) == 1 for name in names for found in (rows, columns)):
             values = values[np.ix_([rows.index(name) for name in names], [columns.index(name) for name in names])]
-        elif rows != [str(i) for i in range(k)] or columns != rows:
-            raise ValueError(f"cost_matrix has the rows {rows[:5]} and columns {columns[:5]}; expected {names[:5]}")
+        elif rows != [str(i) for i in range(len(rows))] or columns != rows:
+            raise ValueError(
+                f"cost_matrix has the rows {rows[:5]} and columns {columns[:5]}; expected each of {names[:5]} once"
+            )
+    if values.shape != (k, k):
+        raise ValueError(
+            f"cost_matrix has the shape {values.shape}; expected {(k, k)}, one row a true class of y. A data frame "
+            "whose rows and columns are named by classes may have more"
+        )
     return values.ravel().tolist()

@@ -40,7 +40,7 @@ class ModelFile:
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "the model") -> Any:
         """An estimator from the bytes of a model file; ``name`` stands in messages."""
-        model = _core.Model.from_bytes(data, name)
+        model = _core.Model.from_bytes(bytes(memoryview(data)), name)
         if model.task != cls._task:
             raise ValueError(f"{name}: is a model of the task {model.task}; {cls.__name__} is for {cls._task}")
         estimator: Any = cls(**cls._parameters_of(model))

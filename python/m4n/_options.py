@@ -21,7 +21,6 @@ PARAMETER_OF = {
     "components": "n_components",
     "seed": "random_state",
     "threads": "n_jobs",
-    "loss": "cost_matrix",
     "bias": "fit_intercept",
     "hash": "hash_bits",
     "min-count": "min_count",
@@ -29,14 +28,17 @@ PARAMETER_OF = {
     "folds": "cv",
 }
 
+MOST_THREADS = 4096
+
 
 @contextlib.contextmanager
-def in_python_words() -> Iterator[None]:
-    """Messages of the library speak of --options; here they are parameters."""
+def in_python_words(cost: str = "cost_matrix") -> Iterator[None]:
+    """Messages of the library speak of --options; here they are parameters, ``cost`` that of costs."""
+    called = {**PARAMETER_OF, "loss": cost}
     try:
         yield
     except ValueError as error:
-        message = re.sub(r"--([a-z-]+)", lambda m: PARAMETER_OF.get(m[1], m[1].replace("-", "_")), str(error))
+        message = re.sub(r"--([a-z-]+)", lambda m: called.get(m[1], m[1].replace("-", "_")), str(error))
         raise ValueError(message) from None
 
 
@@ -65,7 +67,7 @@ def threads_of(n_jobs: Optional[int]) -> int:
     """As everywhere in scikit-learn: None is 1, -1 all; results do not depend on it."""
     if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
         raise TypeError(f"n_jobs must be None or a whole number, found {n_jobs!r}")
-    return int(effective_n_jobs(n_jobs))
+    return min(int(effective_n_jobs(n_jobs)), MOST_THREADS)
 
 
 def seed_of(random_state: Any) -> str:
@@ -126,7 +128,12 @@ def cv_printer(verbose: Any) -> Any:
     return show
 
 
+def cost_name(estimator: Any) -> str:
+    """How the estimator calls its costs."""
+    return "cost" if hasattr(estimator, "cost") else "cost_matrix"
+
+
 def learn(estimator: Any, data: Any, options: dict[str, str], cost: list[float]) -> Any:
     """The model of these data and options."""
-    with in_python_words():
+    with in_python_words(cost_name(estimator)):
         return _core.fit(data, options, cost, threads_of(estimator.n_jobs), printer(estimator.verbose))

@@ -117,6 +117,8 @@ class MaxMinTabular(ModelFile, ClassifierMixin, BaseEstimator):
         total = None if weight is None else float(weight.sum())
         if isinstance(self.class_weight, dict):
             by_class = compute_class_weight(self.class_weight, classes=classes, y=classes[label])
+            if (by_class < 0).any():
+                raise ValueError("class_weight must not be negative")
             weight = by_class[label] * (1.0 if weight is None else weight)
         every_label, kept = label, None
         if weight is not None:

@@ -17,7 +17,8 @@ class MaxMinClassifier(MaxMinTabular):
     ----------
     cost_matrix : None, k x k array or 'absolute', 'squared', default None
         cost_matrix[true][predicted], classes in the order of classes_. None: every mistake costs 1. The names are
-        |i - j| and (i - j)^2 for classes that are numbers.
+        |i - j| and (i - j)^2 for the ranks i and j of classes that are numbers. A data frame whose rows and columns
+        are named by classes may have any order, and more classes than y.
     surrogate : 'm4n', 'm3n', 'crf' or 'qs', default 'm4n'
         Max-min margin, max-margin, log-likelihood, or squared error of the costs.
     smoothing : float, default 0
@@ -114,7 +115,8 @@ class MaxMinClassifierCV(LambdaSearch, MaxMinTabular):
     Parameters
     ----------
     lams : sequence of float or None, default None
-        To choose from, each fit started from the solution of the next larger one; None: 2^0 to 2^-16.
+        To choose from, each fit started from the solution of the next larger one; None: 2^0 to 2^-16, those below
+        2^-8 only while the best is among the last two.
     cv : int, splitter or iterable, default None
         As everywhere in scikit-learn; None: 5 stratified folds.
     surrogate : str or list, default 'm4n'
@@ -128,6 +130,7 @@ class MaxMinClassifierCV(LambdaSearch, MaxMinTabular):
     Attributes
     ----------
     lam_ : the lam that was chosen
+    best_cost_ : its mean cost on the held-out parts
     surrogate_, smoothing_, decode_ : and what with
     cv_results_ : dict of arrays: surrogate, decode, lam, mean_cost, std_cost, split<i>_cost
 

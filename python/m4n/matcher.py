@@ -175,4 +175,5 @@ class MaxMinMatcherCV(Search, MatchingEstimator):
     def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
         """Choose lam (and the surrogate) by cross-validation, then learn from all examples."""
         data, options, cost = self._training(X, y)
-        return warn_unless_converged(self._adopt(search(self, data, options, cost, folds_of(self, data, groups))))
+        splits = folds_of(self, data.examples, groups)
+        return warn_unless_converged(self._adopt(search(self, data, options, cost, splits)))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
@@ -15,7 +16,7 @@ from ._outputs import OutputTable
 from ._tabular import has_probabilities, positive_weights
 
 
-class LabelSetEstimator(OutputTable):
+class LabelSetEstimator(ClassifierMixin, OutputTable):
     """Shared by MaxMinMultiLabelClassifier and its CV form. Y[i, j] says whether label j is on in example i."""
 
     _task = "multilabel"
@@ -30,7 +31,7 @@ class LabelSetEstimator(OutputTable):
 
     def _cost_options(self, outputs: int) -> tuple[dict[str, str], list[float]]:
         named = {}
-        if self.edges is not None:
+        if isinstance(self.edges, str):
             named["edges"] = word("edges", self.edges, ("tree",))
         if isinstance(self.cost, str):
             return {**named, "loss": word("cost", self.cost, ("hamming",))}, []
@@ -38,6 +39,24 @@ class LabelSetEstimator(OutputTable):
         if costs.shape != (2, outputs):
             raise ValueError(f"cost has the shape {costs.shape}; expected {(2, outputs)}: misses, false alarms")
         return named, costs.ravel().tolist()
+
+    def _edges_between(self, outputs: list[str]) -> list[tuple[int, int]]:
+        if self.edges is None or isinstance(self.edges, str):
+            return []
+        number_of: dict[Any, int] = {i: i for i in range(len(outputs))}
+        number_of.update({name: i for i, name in enumerate(outputs)})
+        found = []
+        for pair in self.edges:
+            if len(pair) != 2 or not all(end in number_of for end in pair):
+                raise ValueError(f"edges holds {pair}; expected pairs of numbers of labels, or of columns of Y")
+            found.append((number_of[pair[0]], number_of[pair[1]]))
+        return found
+
+    def _adopt(self, model: Any) -> Any:
+        super()._adopt(model)
+        self.classes_ = self.labels_
+        self.edges_ = np.array(model.edges, dtype=np.intp).reshape(-1, 2)
+        return self
 
     def decision_function(self, X: Any) -> np.ndarray:
         """What speaks for every label being on, n x M; where labels depend on each other, without their edges."""
@@ -71,7 +90,13 @@ class LabelSetEstimator(OutputTable):
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        return {**super()._parameters_of(model), "edges": "tree" if model.joined else None}
+        return {**super()._parameters_of(model), "edges": model.edges or None}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_label = True
+        return tags
 
 
 class MaxMinMultiLabelClassifier(LabelSetEstimator):
@@ -83,18 +108,21 @@ class MaxMinMultiLabelClassifier(LabelSetEstimator):
         What a label costs that is on and was missed (first row), or off and was announced (second row); the mean over
         labels counts. 'hamming': all cost 1.
     surrogate : 'm4n', 'm3n', 'crf' or 'qs', default 'm4n'
-    edges : None or 'tree', default None
-        Labels depend on each other along a tree that is found in the training labels; None: not at all.
+    edges : None, 'tree' or list of pairs, default None
+        Labels depend on each other along a tree that is found in the training labels, or along these edges between
+        labels, by their numbers from 0 or the columns of Y; None: not at all.
 
     lam : float or None, default None
-        Weight of |w|^2 / 2 beside the mean loss; None: 1/n, for m4n and m3n M/n, as their loss is a mean over labels.
+        Weight of |w|^2 / 2 beside the mean loss; None: 1/n, for m4n and m3n M/n, as their loss is a mean over labels;
+        with sample_weight their sum instead of n.
 
     decode, features, gamma, n_components, degree, tol, max_iter, standardize, fit_intercept, random_state, n_jobs and
     verbose are those of MaxMinClassifier.
 
     Attributes
     ----------
-    labels_ : names of the labels, the columns of Y if it is a data frame
+    labels_, classes_ : names of the labels, the columns of Y if it is a data frame
+    edges_ : E x 2, the numbers of the labels that depend on each other
     n_features_in_, feature_names_in_, n_iter_, certificate_, lam_, decode_, coef_, intercept_, gamma_
 
     Examples

@@ -10,12 +10,14 @@ indicator of the truth is a subgradient of the M4N loss.
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
 from . import _core
-from ._options import threads_of
+from ._options import in_python_words, number, threads_of, word
+from ._structured import position_cost
 
 __all__ = [
     "ChainMaxMin",
@@ -86,7 +88,9 @@ def max_min(scores: Any, cost: Any = "zero-one", *, n_jobs: Optional[int] = None
     (1.5, [0.5, 0.5, 0.0])
     """
     v, batch = _batched(scores, 1)
-    return MaxMin(*_unbatched(_core.max_min(v, _cost(cost, v.shape[1]), threads_of(n_jobs)), batch))
+    with in_python_words("cost"):
+        found = _core.max_min(v, _cost(cost, v.shape[1]), threads_of(n_jobs))
+    return MaxMin(*_unbatched(found, batch))
 
 
 def loss(
@@ -115,8 +119,10 @@ def loss(
     labels = np.ascontiguousarray(labels.reshape(-1).clip(-1, np.iinfo(np.int32).max), dtype=np.int32)
     if not 0 <= smoothing < np.inf:
         raise ValueError(f"smoothing must not be negative, found {smoothing}")
-    found = _core.loss(v, labels, _cost(cost, v.shape[1]), surrogate, float(smoothing), threads_of(n_jobs))
-    return tuple(_unbatched(found, batch))  # type: ignore[return-value]
+    word("surrogate", surrogate, ("m4n", "m3n", "crf"))
+    with in_python_words("cost"):
+        found = _core.loss(v, labels, _cost(cost, v.shape[1]), surrogate, float(smoothing), threads_of(n_jobs))
+    return tuple(_unbatched(found, batch))
 
 
 def _edges(transitions: Any, start: Any, end: Any, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -140,7 +146,9 @@ def max_min_chain(
     chain. ``tol``: largest difference of value and bound."""
     v, batch = _batched(unary, 2, "unary")
     k = v.shape[2]
-    found = _core.max_min_chain(v, *_edges(transitions, start, end, k), _cost(cost, k), float(tol), threads_of(n_jobs))
+    edges = _edges(transitions, start, end, k)
+    with in_python_words("cost"):
+        found = _core.max_min_chain(v, *edges, _cost(cost, k), float(tol), threads_of(n_jobs))
     return ChainMaxMin(*_unbatched(found, batch))
 
 
@@ -155,7 +163,7 @@ def viterbi(
     """
     v, batch = _batched(unary, 2, "unary")
     found = _core.viterbi(v, *_edges(transitions, start, end, v.shape[2]), threads_of(n_jobs))
-    return tuple(_unbatched(found, batch))  # type: ignore[return-value]
+    return tuple(_unbatched(found, batch))
 
 
 def max_min_permutation(
@@ -163,13 +171,14 @@ def max_min_permutation(
 ) -> MaxMin:
     """Max-min oracle of permutations: scores (..., M, M) of item i at position j; mu and nu are doubly stochastic.
 
-    cost: 'hamming', 'footrule', 'spearman', 'precision@K', or an M x M matrix [true position][predicted position]
-    whose mean over items counts. ``tol``: largest difference of value and bound, in units of the range of the cost.
+    cost: 'hamming', 'footrule', 'spearman', 'precision@K', 'dcg', M weights of items for a weighted Hamming cost, or an
+    M x M matrix [true position][predicted position] whose mean over items counts. ``tol``: largest difference of value and bound, in units of the range of the cost.
     """
     v, batch = _batched(scores, 2)
-    matrix = None if isinstance(cost, str) else np.ascontiguousarray(cost, dtype=np.float64)
-    name = cost if isinstance(cost, str) else "matrix"
-    return MaxMin(*_unbatched(_core.max_min_permutation(v, name, matrix, float(tol), threads_of(n_jobs)), batch))
+    named, values = position_cost(cost, v.shape[1])
+    with in_python_words("cost"):
+        found = _core.max_min_permutation(v, named.get("loss", ""), values, float(tol), threads_of(n_jobs))
+    return MaxMin(*_unbatched(found, batch))
 
 
 def assignment(scores: Any, *, n_jobs: Optional[int] = None) -> tuple[np.ndarray, np.ndarray]:
@@ -180,7 +189,7 @@ def assignment(scores: Any, *, n_jobs: Optional[int] = None) -> tuple[np.ndarray
     (3.0, [1, 0])
     """
     v, batch = _batched(scores, 2)
-    return tuple(_unbatched(_core.assignment(v, threads_of(n_jobs)), batch))  # type: ignore[return-value]
+    return tuple(_unbatched(_core.assignment(v, threads_of(n_jobs)), batch))
 
 
 def sinkhorn(scores: Any, *, tol: float = 1e-9, max_iter: int = 1000, n_jobs: Optional[int] = None) -> np.ndarray:
@@ -189,4 +198,6 @@ def sinkhorn(scores: Any, *, tol: float = 1e-9, max_iter: int = 1000, n_jobs: Op
     Scaled until row sums are right to ``tol``, then rounded into the doubly stochastic matrices.
     """
     v, batch = _batched(scores, 2)
-    return _unbatched([_core.sinkhorn(v, float(tol), int(max_iter), threads_of(n_jobs))], batch)[0]
+    number("max_iter", max_iter, numbers.Integral)
+    sweeps = min(max(int(max_iter), 0), np.iinfo(np.int32).max)
+    return _unbatched([_core.sinkhorn(v, float(tol), sweeps, threads_of(n_jobs))], batch)[0]

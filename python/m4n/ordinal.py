@@ -8,7 +8,6 @@ from typing import Any, Optional
 import numpy as np
 
 from ._cv import LambdaSearch
-from ._labels import class_names
 from ._tabular import MaxMinTabular
 
 
@@ -25,18 +24,24 @@ class OrderedGrades(MaxMinTabular):
     def _order(self, y: Any) -> Optional[Any]:
         if self.categories is not None:
             return self.categories
-        ordered = getattr(getattr(y, "cat", None), "ordered", False)  # of pandas
-        return y.cat.remove_unused_categories().cat.categories if ordered else None
-
-    def _cost(self, classes: np.ndarray) -> Any:
-        cost = super()._cost(classes)
-        if self.categories is None and not self._ordered and not _are_numbers(classes):
+        if getattr(y, "ndim", 1) == 2 and hasattr(y, "iloc") and y.shape[1] == 1:
+            y = y.iloc[:, 0]
+        if getattr(getattr(y, "dtype", None), "ordered", False):  # of pandas
+            present = set(y)
+            return y.dtype.categories[[grade in present for grade in y.dtype.categories]]
+        grades = np.asarray(y)
+        if grades.dtype.kind in "OUS" and grades.size:
+            names = sorted({str(grade) for grade in grades.ravel()})
             warnings.warn(
-                f"the grades {class_names(classes)[:5]} are words and taken in the order of the alphabet; give their "
-                "order with categories=[...], from the lowest to the highest",
+                f"the grades {names[:5]} are words and taken in the order of the alphabet; give their order with "
+                "categories=[...], from the lowest to the highest",
                 UserWarning,
                 stacklevel=4,
             )
+        return None
+
+    def _cost(self, classes: np.ndarray) -> Any:
+        cost = super()._cost(classes)
         if not isinstance(cost, str) or _are_numbers(classes):
             return cost
         # A model file calls costs of steps by name only where the grades are numbers.
@@ -44,19 +49,13 @@ class OrderedGrades(MaxMinTabular):
         named = {"absolute": steps, "squared": steps**2, "zero-one": (steps > 0).astype(float)}
         return named[cost].ravel().tolist()
 
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        self._ordered = self._order(y) is not None
-        try:
-            return super()._training(X, y, sample_weight)
-        finally:
-            del self._ordered
-
 
 class MaxMinOrdinalClassifier(OrderedGrades):
     """Classifier of ordered grades: a prediction costs the number of steps it is off, unless costs say otherwise.
 
-    Grades are taken in the order of numbers; those that are words in the order of ``categories``, from the lowest to
-    the highest, or of an ordered pandas Categorical. The grades count as ranks 0, 1, 2, ..., whatever numbers they are.
+    Grades are whole numbers, taken in their order; words in the order of ``categories``, from the lowest to the
+    highest, or of an ordered pandas Categorical; or any numbers in the order of ``categories``. They count as ranks
+    0, 1, 2, ..., whatever numbers they are: the cost 'absolute' of 1, 2 and 10 is that of one step between neighbours.
 
     Parameters
     ----------

@@ -79,7 +79,8 @@ class MaxMinRanker(RankingEstimator):
     surrogate : 'm4n', 'm3n', 'crf' (up to 16 items) or 'qs', default 'm4n'
 
     lam : float or None, default None
-        Weight of |w|^2 / 2 beside the mean loss; None: 1/n, for m4n and m3n M/n, as their loss is a mean over items.
+        Weight of |w|^2 / 2 beside the mean loss; None: 1/n, for m4n and m3n M/n, as their loss is a mean over items;
+        with sample_weight their sum instead of n.
 
     decode, features, gamma, n_components, degree, tol, max_iter, standardize, fit_intercept, random_state, n_jobs and
     verbose are those of MaxMinClassifier.

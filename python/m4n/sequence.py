@@ -23,7 +23,8 @@ from ._tabular import features_for_core, has_probabilities
 
 DECODERS = ("viterbi", "argmax", "adversary", "expected")
 NAMED_COSTS = ("hamming", "absolute", "squared")
-FIRST_LAMS = 9  # of the usual ones; fits at smaller lams are slow
+LARGEST_COUNT = 2**31 - 1
+LARGEST_HASH_BITS = 30
 
 
 class Tokens(NamedTuple):
@@ -34,13 +35,18 @@ class Tokens(NamedTuple):
     attributes: bool
 
 
-def _has_attributes(sequence: Any) -> bool:
+def _has_attributes(sequence: Any) -> Optional[bool]:
+    """Whether the tokens have attributes; None where they do not tell, being empty lists of names."""
     if isinstance(sequence, np.ndarray) or sparse.issparse(sequence) or hasattr(sequence, "iloc"):
         return False
-    token = next(iter(sequence))
-    return isinstance(token, (dict, set, frozenset)) or (
-        isinstance(token, (list, tuple)) and any(isinstance(name, str) for name in token)
-    )
+    for token in sequence:
+        if isinstance(token, (dict, set, frozenset)):
+            return True
+        if not isinstance(token, (list, tuple)):
+            return False
+        if token:
+            return any(isinstance(name, str) for name in token)
+    return None
 
 
 def tokens_of(X: Any) -> Tokens:
@@ -48,7 +54,8 @@ def tokens_of(X: Any) -> Tokens:
     sequences = list(X)
     if not sequences:
         raise ValueError("X has no sequences")
-    if _has_attributes(sequences[0]):
+    told = (_has_attributes(sequence) for sequence in sequences)
+    if next((kind for kind in told if kind is not None), True):
         lists = [sequence if isinstance(sequence, (list, tuple)) else list(sequence) for sequence in sequences]
         return Tokens(lists, [len(sequence) for sequence in lists], True)
     parts = []
@@ -63,6 +70,14 @@ def tokens_of(X: Any) -> Tokens:
     return Tokens(parts, lengths, False)
 
 
+def labels_of(labels: Any, sequence: int) -> np.ndarray:
+    """The labels of one sequence, all of one kind."""
+    found = np.asarray(labels)
+    if found.dtype.kind in "US" and found is not labels and not all(isinstance(label, str) for label in labels):
+        raise ValueError(f"sequence {sequence} has labels that are text and others that are not; expected one kind")
+    return found
+
+
 class SequenceEstimator(ModelFile, BaseEstimator):
     """Shared by MaxMinSequenceLabeler and its CV form."""
 
@@ -75,7 +90,7 @@ class SequenceEstimator(ModelFile, BaseEstimator):
         return warn_unless_converged(self._adopt(learn(self, data, options, cost), classes))
 
     def _training(self, X: Any, y: Any) -> tuple[Any, dict[str, str], list[float], np.ndarray]:
-        X, y = list(X), [np.asarray(labels) for labels in y]
+        X, y = list(X), [labels_of(labels, i) for i, labels in enumerate(y)]
         if len(X) != len(y):
             raise ValueError(f"{len(X)} sequences and {len(y)} lists of labels do not belong together")
         for i, (sequence, labels) in enumerate(zip(X, y)):
@@ -85,17 +100,16 @@ class SequenceEstimator(ModelFile, BaseEstimator):
             if length == 0:
                 raise ValueError(f"sequence {i} has no tokens; leave it out")
         tokens = tokens_of(X)
+        if len({labels.dtype.kind in "US" for labels in y}) > 1:
+            raise ValueError("the labels of some sequences are text, those of others are not; expected one kind")
         classes, label = encode(np.concatenate(y))
         if len(classes) < 2:
             raise ValueError(f"only one class in y, {classes!r}; {type(self).__name__} needs at least two")
         options, cost = self._options(classes)
         with in_python_words():
             if tokens.attributes:
-                hash_bits = int(number("hash_bits", self.hash_bits or 0, numbers.Integral))
-                if hash_bits and self.min_count > 1:
-                    raise ValueError("min_count chooses among names of attributes, and hash_bits keeps none")
                 data = _core.attribute_sequences(
-                    tokens.x, tokens.lengths, label, class_names(classes), int(self.min_count), hash_bits
+                    tokens.x, tokens.lengths, label, class_names(classes), int(self.min_count), int(self.hash_bits or 0)
                 )
             else:
                 data = _core.sequences(tokens.x, tokens.lengths, label, class_names(classes))
@@ -104,8 +118,14 @@ class SequenceEstimator(ModelFile, BaseEstimator):
     def _options(self, classes: np.ndarray) -> tuple[dict[str, str], list[float]]:
         options = {"task": self._task, **solver_options(self), **self._surrogate_options()}
         options["min-count"] = number("min_count", self.min_count, numbers.Integral)
-        if int(options["min-count"]) < 1:
-            raise ValueError(f"min_count must be at least 1, found {self.min_count}")
+        if not 1 <= self.min_count <= LARGEST_COUNT:
+            raise ValueError(f"min_count must be from 1 to {LARGEST_COUNT}, found {self.min_count}")
+        if self.hash_bits is not None:
+            number("hash_bits", self.hash_bits, numbers.Integral)
+            if not 1 <= self.hash_bits <= LARGEST_HASH_BITS:
+                raise ValueError(f"hash_bits must be None or from 1 to {LARGEST_HASH_BITS}, found {self.hash_bits}")
+            if self.min_count > 1:
+                raise ValueError("min_count chooses among names of attributes, and hash_bits keeps none")
         if isinstance(self.cost_matrix, str):
             options["loss"] = word("cost_matrix", self.cost_matrix, NAMED_COSTS)
             if self.cost_matrix != "hamming":
@@ -265,8 +285,7 @@ class MaxMinSequenceLabelerCV(Search, SequenceEstimator):
     """MaxMinSequenceLabeler with lam, and if asked the surrogate, chosen by the mean cost on held-out sequences.
 
     lams, cv (default: 5 folds of sequences), surrogate ('m4n', 'm3n', 'crf', a list of them, or 'auto': all three,
-    m4n with both decoders where costs are asymmetric) and extend are those of MaxMinClassifierCV. Of the usual lams
-    those below 2^-8 are tried only while the best is among the last two.
+    m4n with both decoders where costs are asymmetric) and extend are those of MaxMinClassifierCV.
     """
 
     def __init__(
@@ -307,6 +326,5 @@ class MaxMinSequenceLabelerCV(Search, SequenceEstimator):
     def fit(self, X: Any, y: Any, groups: Any = None) -> "MaxMinSequenceLabelerCV":
         """Choose lam (and the surrogate) by cross-validation, then learn from all sequences."""
         data, options, cost, classes = self._training(X, y)
-        first = FIRST_LAMS if self.lams is None else 0
-        model = search(self, data, options, cost, folds_of(self, data, groups), first)
+        model = search(self, data, options, cost, folds_of(self, data.examples, groups))
         return warn_unless_converged(self._adopt(model, classes))

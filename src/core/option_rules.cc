@@ -189,7 +189,7 @@ constexpr Rule rules[] = {
     {"--template", [](const auto& o, const auto&) { return !o.text_template.empty(); }, sequences},
     {"--min-count", [](const auto& o, const auto& usual) { return o.min_count != usual.min_count; }, sequences},
     {"--hash", [](const auto& o, const auto& usual) { return o.hash_bits != usual.hash_bits; }, sequences},
-    {"--edges", [](const auto& o, const auto&) { return !o.edges.empty(); }, label_sets},
+    {"--edges", [](const auto& o, const auto&) { return !o.edges.empty() || !o.label_edges.empty(); }, label_sets},
     {"--pixel-products", [](const auto& o, const auto&) { return !o.pixel_products.empty(); }, sequences},
 };
 
@@ -222,7 +222,7 @@ void validate_task(const TrainOptions& o) {
     validate_structured_solver(o, "sequences", true, true);
   }
   if (o.task == Task::graph || o.task == Task::multilabel) {
-    const bool joined = o.task == Task::graph || (!o.edges.empty() && o.edges != "none");
+    const bool joined = o.task == Task::graph || has_edges(o);
     if (joined && o.surrogate == SurrogateKind::qs)
       throw UsageError(
           "--surrogate qs regresses every label on its own, so that edges between them would change nothing. Use m4n, "

@@ -49,12 +49,13 @@ Dataset checked(Dataset data, bool multilabel) {
 std::vector<GraphEdge> chosen_edges(const TrainOptions& options, const Dataset& data) {
   if (!has_edges(options)) return {};
   const std::vector<std::uint32_t> counts(data.class_names.size(), 2);
-  if (options.edges == "tree") return label_tree(data.label, counts);
-  std::vector<GraphEdge> out = read_label_edges(options.edges, data.class_names);
+  const bool given = !options.label_edges.empty();
+  if (!given && options.edges == "tree") return label_tree(data.label, counts);
+  std::vector<GraphEdge> out = given ? options.label_edges : read_label_edges(options.edges, data.class_names);
   try {
     const JunctionTree tree(FactorGraph(counts, out));
   } catch (const Error& e) {
-    throw Error(fmt::format("{}: {}", options.edges, e.what()));
+    throw Error(fmt::format("{}: {}", given ? "--edges" : options.edges, e.what()));
   }
   return out;
 }

@@ -63,15 +63,13 @@ class GraphTrainingSet {
   Standardizer edge_standardizer_;
 };
 
-// Whether labels are to depend on each other.
-inline bool has_edges(const TrainOptions& options) { return !options.edges.empty() && options.edges != "none"; }
-// The same once the labels are known: a tree of a single one has no edges.
+// Whether labels are to depend on each other: a tree of a single one has no edges.
 inline bool has_edges(const TrainOptions& options, const Dataset& data) {
   return has_edges(options) && (options.edges != "tree" || data.class_names.size() > 1);
 }
 
 // The edges that options ask for between the labels of these data: none, a tree of what they tell about each other, or
-// those of a file.
+// those of a file or of a program.
 std::vector<GraphEdge> chosen_edges(const TrainOptions& options, const Dataset& data);
 
 }  // namespace m4n

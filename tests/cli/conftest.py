@@ -85,7 +85,9 @@ def graded(tmp_path):
     """90 examples with a raw numeric target."""
     rng = np.random.default_rng(2)
     x = rng.normal(size=(90, 3))
-    return write_csv(tmp_path / "graded.csv", x, [repr(float(t)) for t in x @ [2, -1, 0.5] + rng.normal(size=90)], "target")
+    return write_csv(
+        tmp_path / "graded.csv", x, [repr(float(t)) for t in x @ [2, -1, 0.5] + rng.normal(size=90)], "target"
+    )
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ def metrics_of(truth, predicted):
     size = len(truth)
     pairs = list(itertools.combinations(range(size), 2))
     agree = sum(np.sign(truth[a] - truth[b]) * np.sign(predicted[a] - predicted[b]) for a, b in pairs)
-    dcg = lambda order: sum((size - 1 - t) / math.log2(2 + y) for t, y in zip(truth, order))  # noqa: E731
+    dcg = lambda order: sum((size - 1 - t) / math.log2(2 + y) for t, y in zip(truth, order))
     return {
         "hamming": np.mean(truth != predicted),
         "kendall_tau": agree / len(pairs),

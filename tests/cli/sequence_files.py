@@ -60,7 +60,9 @@ def letters_text(words):
         for position, (letter, row) in enumerate(zip(letters, rows), 1):
             number += 1
             following = -1 if position == len(letters) else number + 1
-            lines.append("\t".join(map(str, [number, letter, following, w + 1, position, fold, *map(repr, map(float, row))])))
+            lines.append(
+                "\t".join(map(str, [number, letter, following, w + 1, position, fold, *map(repr, map(float, row))]))
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -82,7 +84,9 @@ class Chain:
     def ranked(self, words):
         """(score, labelling), the best first."""
         names = attributes(words)
-        return sorted(((self.score(names, y), y) for y in itertools.product(self.classes, repeat=len(words))), reverse=True)
+        return sorted(
+            ((self.score(names, y), y) for y in itertools.product(self.classes, repeat=len(words))), reverse=True
+        )
 
     def probabilities(self, words):
         """Of every labelling, the most likely first: (p, labelling)."""

@@ -117,7 +117,9 @@ def test_treewidth_has_a_limit(m4n, complaint, tmp_path):
     edges = tmp_path / "edges"
     edges.write_text("".join(f"{a} {b}\n" for b in range(1, 41) for a in range(1, b)))
     message = m4n("train", data, "--edges", edges, "--model", tmp_path / "s.m4n", expect=FAILED).stderr
-    assert str(edges) in message and "treewidth 39" in message and "limit" in message and not (tmp_path / "s.m4n").exists()
+    assert (
+        str(edges) in message and "treewidth 39" in message and "limit" in message and not (tmp_path / "s.m4n").exists()
+    )
 
 
 @pytest.mark.parametrize(
@@ -280,7 +282,11 @@ def test_models_of_other_tasks_sizes_and_features(m4n, tmp_path, small):
         assert str(paths[name]) in message and all(word in message for word in words), message
 
     for command in ("predict", "eval"):
-        for model, others in {"sets": ["graphs", "classes"], "graphs": ["sets", "classes"], "classes": ["sets", "graphs"]}.items():
+        for model, others in {
+            "sets": ["graphs", "classes"],
+            "graphs": ["sets", "classes"],
+            "classes": ["sets", "graphs"],
+        }.items():
             for other in others:
                 refused(command, model, other, "line 1")
         refused(command, "sets", "wide", "line 1", "'z'")
@@ -303,10 +309,16 @@ def test_options_of_predict_and_eval(m4n, tmp_path, kind):
     data.write_text(SETS if kind == "sets" else GRAPH)
     m4n("train", data, "--model", model, expect=DONE)
     refused = [["--marginals"], ["--k-best", 2], ["--target", "y1"], ["--format", "conll"]]
-    refused += [["--format", "graph"]] if kind == "sets" else [["--scores"], ["--id", "x"], ["--weights", "x"], ["--format", "csv"]]
+    refused += (
+        [["--format", "graph"]]
+        if kind == "sets"
+        else [["--scores"], ["--id", "x"], ["--weights", "x"], ["--format", "csv"]]
+    )
     for options in refused:
         assert options[0] in m4n("predict", model, data, *options, expect=WRONG_USAGE).stderr
-    for options in ([["--target", "y1"]] if kind == "sets" else [["--target", "a"], ["--weights", "a"], ["--format", "libsvm"]]):
+    for options in (
+        [["--target", "y1"]] if kind == "sets" else [["--target", "a"], ["--weights", "a"], ["--format", "libsvm"]]
+    ):
         assert options[0] in m4n("eval", model, data, *options, expect=WRONG_USAGE).stderr
     for folder in (tmp_path / "no" / "out", tmp_path):
         message = m4n("predict", model, data, "--out", folder, expect=FAILED).stderr
@@ -347,7 +359,19 @@ def test_huge_and_tiny_values_of_graphs(m4n, tmp_path, surrogate):
         data, model = tmp_path / "data.txt", tmp_path / "m.m4n"
         data.write_text(graph_text(examples))
         for standardize in ("yes", "no"):
-            result = m4n("train", data, "--surrogate", surrogate, "--standardize", standardize, "--model", model, "--epochs", 50, "--json")
+            result = m4n(
+                "train",
+                data,
+                "--surrogate",
+                surrogate,
+                "--standardize",
+                standardize,
+                "--model",
+                model,
+                "--epochs",
+                50,
+                "--json",
+            )
             assert result.returncode in (DONE, FAILED), result.stderr
             assert "nan" not in result.stdout
             if result.returncode == DONE:

@@ -49,7 +49,10 @@ def complaint(m4n, tmp_path):
         ("x,r1,r2\n", ["only a header"]),
         ("", ["empty"]),
         ("1 1:2\n2 1:3\n", ["no ranks", "r1, r2"]),
-        ("x," + ",".join(f"r{j}" for j in range(1, 1002)) + "\n1," + ",".join(map(str, range(1, 1002))) + "\n", ["1001 items"]),
+        (
+            "x," + ",".join(f"r{j}" for j in range(1, 1002)) + "\n1," + ",".join(map(str, range(1, 1002))) + "\n",
+            ["1001 items"],
+        ),
     ],
     ids=lambda value: None if len(value) > 50 else repr(value),
 )
@@ -110,7 +113,20 @@ def test_sums_over_all_permutations_have_a_limit(m4n, complaint, tmp_path):
     # The best permutation has no such limit.
     m4n("train", small, "--surrogate", "crf", "--decode", "argmax", "--model", model, expect=DONE)
     assert len(m4n.predict(model, large)) == 19
-    result = m4n("cv", tmp_path / "many.csv", "--surrogates", "auto", "--splits", 2, "--lambdas", "1", "--extend", "no", "--epochs", 2)
+    result = m4n(
+        "cv",
+        tmp_path / "many.csv",
+        "--surrogates",
+        "auto",
+        "--splits",
+        2,
+        "--lambdas",
+        "1",
+        "--extend",
+        "no",
+        "--epochs",
+        2,
+    )
     assert result.returncode == DONE and "crf is left out" in result.stderr
 
 
@@ -252,11 +268,15 @@ def test_options_of_predict_and_eval(m4n, tmp_path, kind):
     data.write_text(RANKING if kind == "ranking" else MATCHING)
     m4n("train", data, "--model", model, expect=DONE)
     refused = [["--marginals"], ["--k-best", 2], ["--target", "r1"], ["--format", "conll"]]
-    refused += [["--format", "matching"]] if kind == "ranking" else [["--id", "x"], ["--weights", "x"], ["--format", "csv"]]
+    refused += (
+        [["--format", "matching"]] if kind == "ranking" else [["--id", "x"], ["--weights", "x"], ["--format", "csv"]]
+    )
     for options in refused:
         message = m4n("predict", model, data, *options, expect=WRONG_USAGE).stderr
         assert options[0] in message
-    for options in ([["--target", "r1"]] if kind == "ranking" else [["--target", "a"], ["--weights", "a"], ["--format", "libsvm"]]):
+    for options in (
+        [["--target", "r1"]] if kind == "ranking" else [["--target", "a"], ["--weights", "a"], ["--format", "libsvm"]]
+    ):
         assert options[0] in m4n("eval", model, data, *options, expect=WRONG_USAGE).stderr
     huge = data.read_text().replace("\n2,", "\n1e308,").replace("1 2 1\n", "1 2 1e300\n")
     data.write_text(huge)

@@ -30,7 +30,9 @@ def test_report_has_the_keys_of_the_contract(m4n, small):
     assert [(r["surrogate"], r["smoothing"]) for r in report["results"]] == [
         ("m4n", 0), ("m4n", 4), ("m3n", 0), ("crf", 0), ("qs", 0)]  # fmt: skip
     assert report["best_lambda"] in [row["lambda"] for row in report["curve"]]
-    assert min(row["validation_mean"] for row in report["curve"]) == min(r["validation_mean"] for r in report["results"])
+    assert min(row["validation_mean"] for row in report["curve"]) == min(
+        r["validation_mean"] for r in report["results"]
+    )
     tests = [row["test"] for row in report["chosen"]]
     assert report["test_mean"] == pytest.approx(np.mean(tests))
     assert report["test_std"] == pytest.approx(np.std(tests, ddof=1))
@@ -226,7 +228,9 @@ def test_interrupted_run_keeps_what_is_done_and_goes_on(m4n, tmp_path):
     ],
 )
 def test_bad_input_is_refused_with_the_reason(m4n, small, options, code, message):
-    result = m4n("cv", small, "--lambdas", "0.1", *options) if "--lambdas" not in options else m4n("cv", small, *options)
+    result = (
+        m4n("cv", small, "--lambdas", "0.1", *options) if "--lambdas" not in options else m4n("cv", small, *options)
+    )
     assert result.returncode == code and message in result.stderr, result.stderr
     assert result.stdout == ""
 

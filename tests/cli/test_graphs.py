@@ -22,7 +22,12 @@ from label_files import (
 )
 
 SURROGATES = ["m4n", "m3n", "crf"]
-KINDS = {"plain": {}, "features": {"edge_features": 2}, "types": {"types": True}, "both": {"edge_features": 1, "types": True}}
+KINDS = {
+    "plain": {},
+    "features": {"edge_features": 2},
+    "types": {"types": True},
+    "both": {"edge_features": 1, "types": True},
+}
 COST = np.array([[0, 1, 4], [2, -0.5, 1], [1, 3, 0]])
 GRAPH_KEYS = TRAIN_KEYS | {"nodes"}
 
@@ -64,7 +69,12 @@ def test_generated_graphs(m4n, tmp_path):
     path = tmp_path / "g.txt"
     report = m4n.json("generate", "--task", "graph", "--n", 60, "--seed", 3, "--out", path)
     text = path.read_text()
-    assert text.splitlines().count("graph") == 60 and (report["n"], report["d"], report["k"], report["seed"]) == (60, 6, 3, 3)
+    assert text.splitlines().count("graph") == 60 and (report["n"], report["d"], report["k"], report["seed"]) == (
+        60,
+        6,
+        3,
+        3,
+    )
     assert 0 < report["bayes_risk"] < 2 / 3
     longer = m4n("generate", "--task", "graph", "--n", 80, "--seed", 3, expect=DONE).stdout
     assert longer.startswith(text) and longer.splitlines().count("graph") == 80
@@ -77,7 +87,9 @@ def test_much_data_brings_the_loss_near_the_bayes_risk(m4n, tmp_path, surrogate)
     m4n("generate", "--task", "graph", "--n", 300, "--seed", 5, "--out", learn, expect=DONE)
     risk = m4n.json("generate", "--task", "graph", "--n", 1000, "--seed", 6, "--out", judge)["bayes_risk"]
     lambda_ = 0.003 if surrogate == "crf" else 0.03
-    m4n.train(learn, tmp_path / "m.m4n", "--surrogate", surrogate, "--lambda", lambda_, "--tol", "1e-2", "--time-limit", 15)
+    m4n.train(
+        learn, tmp_path / "m.m4n", "--surrogate", surrogate, "--lambda", lambda_, "--tol", "1e-2", "--time-limit", 15
+    )
     found = m4n.json("eval", tmp_path / "m.m4n", judge)["loss"]
     assert risk - 0.02 < found < risk + (0.02 if surrogate == "crf" else 0.05)
 
@@ -90,7 +102,12 @@ def test_json_keys_and_the_guess(m4n, drawn, tmp_path):
     assert set(report) == GRAPH_KEYS
     nodes = sum(len(graph["label"]) for graph in examples)
     assert (report["n"], report["d"], report["k"], report["nodes"]) == (25, 2, 3, nodes)
-    assert (report["task"], report["surrogate"], report["loss"], report["features"]) == ("graph", "m4n", "hamming", "linear")
+    assert (report["task"], report["surrogate"], report["loss"], report["features"]) == (
+        "graph",
+        "m4n",
+        "hamming",
+        "linear",
+    )
     assert (report["solver"], report["decode"]) == ("atoms", "argmax")
     assert report["converged"] and 0 <= report["relative_gap"] <= 1e-3
 
@@ -156,7 +173,9 @@ def test_graphs_of_one_node_are_classes(m4n, tmp_path, surrogate):
     examples = graphs([1] * 40, 2, 3, seed=9)
     path = tmp_path / "g.txt"
     path.write_text(graph_text(examples))
-    classes = write_csv(tmp_path / "c.csv", np.vstack([g["x"] for g in examples]), ["ABC"[g["label"][0]] for g in examples])
+    classes = write_csv(
+        tmp_path / "c.csv", np.vstack([g["x"] for g in examples]), ["ABC"[g["label"][0]] for g in examples]
+    )
     options = ["--surrogate", surrogate, "--lambda", 0.05, "--tol", "1e-9", "--epochs", 100000]
     one = m4n.train(path, tmp_path / "g.m4n", *options)
     two = m4n.train(classes, tmp_path / "c.m4n", *options)
@@ -233,7 +252,9 @@ def test_gzip_standard_input_and_the_bootstrap(m4n, drawn, tmp_path):
     m4n("train", "-", "--model", tmp_path / "c", input=path.read_text(), expect=DONE)
     assert len({(tmp_path / name).read_bytes() for name in "abc"}) == 1
     m4n("predict", tmp_path / "a", path, "--out", tmp_path / "out.csv", expect=DONE)
-    assert m4n("predict", tmp_path / "a", input=path.read_text(), expect=DONE).stdout == (tmp_path / "out.csv").read_text()
+    assert (
+        m4n("predict", tmp_path / "a", input=path.read_text(), expect=DONE).stdout == (tmp_path / "out.csv").read_text()
+    )
     report = m4n.json("eval", tmp_path / "a", path, "--bootstrap", 50)
     interval = report["bootstrap"]["metrics"]["node_accuracy"]
     assert interval["low"] < report["metrics"]["node_accuracy"] < interval["high"] and interval["se"] > 0
@@ -265,7 +286,9 @@ def test_a_small_grid_is_learnt(m4n, tmp_path):
     data = tmp_path / "grid.txt"
     data.write_text(grid(8))
     for surrogate in SURROGATES:
-        report = m4n.train(data, tmp_path / "m.m4n", "--surrogate", surrogate, "--lambda", "1e-3", "--tol", "1e-2", "--time-limit", 10)
+        report = m4n.train(
+            data, tmp_path / "m.m4n", "--surrogate", surrogate, "--lambda", "1e-3", "--tol", "1e-2", "--time-limit", 10
+        )
         assert report["dual"] <= report["primal"] and report["nodes"] == 64
 
 

@@ -68,7 +68,9 @@ def test_eval_against_a_count_of_its_own(m4n, tmp_path, scheme):
     assert (report["n"], report["tokens"]) == (150, len(flat))
     assert report["unseen"] == sum(t in ("B-NEW", "odd") for t, _ in flat) > 0
     assert "'B-NEW'" in result.stderr and "'odd'" in result.stderr and "warning" in result.stderr
-    assert report["loss"] == pytest.approx(np.mean([np.mean([t != p for t, p in zip(*own)]) for own in pairs]), rel=1e-13)
+    assert report["loss"] == pytest.approx(
+        np.mean([np.mean([t != p for t, p in zip(*own)]) for own in pairs]), rel=1e-13
+    )
     metrics = report["metrics"]
     assert metrics["token_accuracy"] == pytest.approx(np.mean([t == p for t, p in flat]), rel=1e-13)
     assert metrics["sequence_accuracy"] == pytest.approx(np.mean([t == p for t, p in pairs]), rel=1e-13)
@@ -135,13 +137,25 @@ def test_cv_with_the_folds_of_the_letters(m4n, home, tmp_path):
     data, model = home / "letters.data", tmp_path / "m.m4n"
     command = ["cv", data, "--folds", "fold", "--surrogates", "m4n,m3n,crf", *QUICK]
     report = m4n.json(*command, "--out", tmp_path / "out", "--model", model, "--threads", 1)
-    assert (report["task"], report["loss"], report["splits"], report["n"], report["k"]) == ("sequence", "hamming", 4, 40, 3)
-    assert [(r["surrogate"], r["decode"]) for r in report["results"]] == [("m4n", "viterbi"), ("m3n", "viterbi"), ("crf", "expected")]
+    assert (report["task"], report["loss"], report["splits"], report["n"], report["k"]) == (
+        "sequence",
+        "hamming",
+        4,
+        40,
+        3,
+    )
+    assert [(r["surrogate"], r["decode"]) for r in report["results"]] == [
+        ("m4n", "viterbi"),
+        ("m3n", "viterbi"),
+        ("crf", "expected"),
+    ]
     assert len(cells(tmp_path / "out")) == 4 * 3 * 3
     other = without_times(m4n.json(*command, "--threads", 3))
     assert other == {**without_times(report), "model": other["model"]}
     # The refit is what train makes of the choice; only it does not know of the folds.
-    m4n.train(data, tmp_path / "t.m4n", "--surrogate", report["best_surrogate"], "--lambda", repr(report["best_lambda"]))
+    m4n.train(
+        data, tmp_path / "t.m4n", "--surrogate", report["best_surrogate"], "--lambda", repr(report["best_lambda"])
+    )
     assert m4n("dump", model).stdout == m4n("dump", tmp_path / "t.m4n").stdout
     assert m4n.json("info", model)["fold_column"] == "fold"
 
@@ -155,7 +169,9 @@ def test_cv_with_the_folds_of_the_letters(m4n, home, tmp_path):
     for row in first:
         m4n.train(tmp_path / "train", tmp_path / "p.m4n", "--surrogate", row["surrogate"], "--lambda", "2^-3")
         for name in ("validation", "test"):
-            assert m4n.json("eval", tmp_path / "p.m4n", tmp_path / name)["loss"] == pytest.approx(float(row[name]), abs=1e-12)
+            assert m4n.json("eval", tmp_path / "p.m4n", tmp_path / name)["loss"] == pytest.approx(
+                float(row[name]), abs=1e-12
+            )
 
 
 def test_cv_of_text_is_resumed(m4n, home, tmp_path):
@@ -175,7 +191,18 @@ def test_cv_of_text_is_resumed(m4n, home, tmp_path):
 
 
 def test_cv_chooses_among_what_sequences_have(m4n, home, tmp_path):
-    command = ["cv", home / "tagged.txt", "--template", home / "words.tpl", "--splits", 2, "--lambdas", "0.1", "--surrogates", "auto"]
+    command = [
+        "cv",
+        home / "tagged.txt",
+        "--template",
+        home / "words.tpl",
+        "--splits",
+        2,
+        "--lambdas",
+        "0.1",
+        "--surrogates",
+        "auto",
+    ]
     found = [(r["surrogate"], r["smoothing"], r["decode"]) for r in m4n.json(*command)["results"]]
     assert found == [("m4n", 0, "viterbi"), ("m3n", 0, "viterbi"), ("crf", 0, "expected")]
     cost = tmp_path / "cost.csv"
@@ -213,5 +240,7 @@ def test_reproduce_says_that_the_papers_solver_is_not_run_on_letters(m4n, tmp_pa
     data = tmp_path / "data"
     data.mkdir()
     (data / "ocr_letters.data").write_text(letters_text(random_words(12, 128, flip=0.4)))
-    result = m4n("reproduce", "table1", "--data", data, "--only", "ocr", "--protocols", "paper", "--out", tmp_path / "o")
+    result = m4n(
+        "reproduce", "table1", "--data", data, "--only", "ocr", "--protocols", "paper", "--out", tmp_path / "o"
+    )
     assert "ocr: left out of the protocol paper" in result.stderr

@@ -38,7 +38,9 @@ def test_same_bytes_for_any_threads(m4n, marked, tmp_path, options):
     for name, threads in (("a", 1), ("b", 3), ("c", 1)):
         m4n.train(marked[0], tmp_path / name, "--threads", threads, "--seed", 5, *options)
     assert len({(tmp_path / name).read_bytes() for name in "abc"}) == 1
-    outputs = {m4n("predict", tmp_path / "a", marked[0], "--scores", "--threads", t, expect=DONE).stdout for t in (1, 3)}
+    outputs = {
+        m4n("predict", tmp_path / "a", marked[0], "--scores", "--threads", t, expect=DONE).stdout for t in (1, 3)
+    }
     assert len(outputs) == 1
 
 
@@ -59,7 +61,10 @@ def test_a_kernel_of_many_labels_is_that_of_each(m4n, marked, tmp_path):
     path, x, marks = marked
     options = ["--features", "rbf", "--gamma", 0.3, "--lambda", 0.05, "--surrogate", "crf", "--tol", "1e-9"]
     together = m4n.train(path, tmp_path / "m.m4n", *options)
-    apart = [m4n.train(write_csv(tmp_path / "own.csv", x, marks[:, j]), tmp_path / "c.m4n", *options)["primal"] for j in range(SIZE)]
+    apart = [
+        m4n.train(write_csv(tmp_path / "own.csv", x, marks[:, j]), tmp_path / "c.m4n", *options)["primal"]
+        for j in range(SIZE)
+    ]
     assert together["primal"] == pytest.approx(sum(apart), rel=1e-8)
 
 
@@ -76,7 +81,7 @@ def test_edges_without_use_change_nothing(m4n, marked, tmp_path):
 def test_a_tree_joins_the_labels_that_tell_about_each_other(m4n, tmp_path):
     rng = np.random.default_rng(7)
     first, third = rng.integers(0, 2, (2, 200))
-    noisy = lambda marks: np.where(rng.random(200) < 0.1, 1 - marks, marks)  # noqa: E731
+    noisy = lambda marks: np.where(rng.random(200) < 0.1, 1 - marks, marks)
     marks = np.c_[first, noisy(third), third, noisy(first)]
     data = write_label_sets(tmp_path / "data.csv", rng.normal(size=(200, 2)), marks)
     m4n.train(data, tmp_path / "m.m4n", "--edges", "tree", "--surrogate", "crf")
@@ -155,7 +160,10 @@ def test_columns_in_any_order_with_id_weights_and_fold(m4n, marked, tmp_path, ed
     answer = m4n.json("predict", tmp_path / "cv.m4n", plain, "--id", "id", "--scores", "--marginals")
     assert answer["labels"] == NAMES and answer["id"] == extra["id"] and answer["n"] == 40
     assert answer["marks"] == [[int(row[name]) for name in NAMES] for row in first]
-    assert np.shape(answer["marginals"]) == (40, SIZE) and 0 < np.min(answer["marginals"]) < np.max(answer["marginals"]) < 1
+    assert (
+        np.shape(answer["marginals"]) == (40, SIZE)
+        and 0 < np.min(answer["marginals"]) < np.max(answer["marginals"]) < 1
+    )
     # What is predicted is a file of label sets again.
     m4n("predict", tmp_path / "cv.m4n", plain, "--out", tmp_path / "out.csv", expect=DONE)
     assert (tmp_path / "out.csv").read_text().splitlines()[0] == "y1,y2,y3,y4"
@@ -163,7 +171,17 @@ def test_columns_in_any_order_with_id_weights_and_fold(m4n, marked, tmp_path, ed
 
 def test_cv_chooses_among_surrogates(m4n, marked, tmp_path):
     options = ["--splits", 3, "--lambdas", "1,0.1", "--extend", "no", "--seed", 2]
-    report = m4n.json("cv", marked[0], "--surrogates", "m4n,m3n,crf,qs", *options, "--model", tmp_path / "m.m4n", "--out", tmp_path / "o")
+    report = m4n.json(
+        "cv",
+        marked[0],
+        "--surrogates",
+        "m4n,m3n,crf,qs",
+        *options,
+        "--model",
+        tmp_path / "m.m4n",
+        "--out",
+        tmp_path / "o",
+    )
     assert {row["surrogate"] for row in report["results"]} == set(SURROGATES) and report["splits"] == 3
     assert report["best_surrogate"] in SURROGATES and len(report["curve"]) == 2
     assert m4n.json("info", tmp_path / "m.m4n")["lambda"] == report["best_lambda"]
@@ -183,7 +201,9 @@ def test_gzip_and_standard_input(m4n, marked, tmp_path):
     m4n("train", "-", "--model", tmp_path / "c", input=path.read_text(), expect=DONE)
     assert len({(tmp_path / name).read_bytes() for name in "abc"}) == 1
     m4n("predict", tmp_path / "a", path, "--out", tmp_path / "out.csv", expect=DONE)
-    assert m4n("predict", tmp_path / "a", input=path.read_text(), expect=DONE).stdout == (tmp_path / "out.csv").read_text()
+    assert (
+        m4n("predict", tmp_path / "a", input=path.read_text(), expect=DONE).stdout == (tmp_path / "out.csv").read_text()
+    )
 
 
 def test_text_reports(m4n, marked, tmp_path):
@@ -207,7 +227,13 @@ def test_a_label_that_is_always_on_or_off(m4n, marked, tmp_path):
 
 def test_one_example_and_many_labels(m4n, tmp_path):
     x, marks = label_sets(20, 2, 300, seed=6)
-    for count, surrogate, edges in ((1, "m4n", "none"), (1, "m4n", "tree"), (20, "m4n", "none"), (20, "m3n", "tree"), (20, "crf", "tree")):
+    for count, surrogate, edges in (
+        (1, "m4n", "none"),
+        (1, "m4n", "tree"),
+        (20, "m4n", "none"),
+        (20, "m3n", "tree"),
+        (20, "crf", "tree"),
+    ):
         data = write_label_sets(tmp_path / "data.csv", x[:count], marks[:count])
         report = m4n.train(data, tmp_path / "m.m4n", "--surrogate", surrogate, "--edges", edges, "--tol", "1e-2")
         assert report["k"] == 300 and report["converged"]
@@ -219,7 +245,17 @@ def test_limits(m4n, marked, tmp_path):
     started = time.monotonic()
     report = m4n.train(marked[0], tmp_path / "m.m4n", *hard, "--time-limit", 0.3)
     assert not report["converged"] and report["dual"] <= report["primal"] and time.monotonic() - started < 15
-    m4n("train", marked[0], "--model", tmp_path / "m.m4n", *hard, "--time-limit", 0.1, "--require-converged", expect=NOT_CONVERGED)
+    m4n(
+        "train",
+        marked[0],
+        "--model",
+        tmp_path / "m.m4n",
+        *hard,
+        "--time-limit",
+        0.1,
+        "--require-converged",
+        expect=NOT_CONVERGED,
+    )
 
 
 @pytest.mark.parametrize("options", [[], ["--edges", "tree"], ["--surrogate", "m3n", "--edges", "tree"]], ids=" ".join)

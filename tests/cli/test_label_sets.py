@@ -52,7 +52,9 @@ def test_much_data_brings_the_loss_near_the_bayes_risk(m4n, tmp_path, surrogate,
     regions, marks = table[:, :d].argmax(axis=1), table[:, d:]
     rates = np.array([marks[regions == r].mean(axis=0) for r in range(d)])
     assert np.minimum(rates, 1 - rates).mean() == pytest.approx(risk, abs=0.01)
-    m4n.train(learn, tmp_path / "m.m4n", "--surrogate", surrogate, "--edges", edges, "--tol", "1e-2", "--time-limit", 10)
+    m4n.train(
+        learn, tmp_path / "m.m4n", "--surrogate", surrogate, "--edges", edges, "--tol", "1e-2", "--time-limit", 10
+    )
     found = m4n.json("eval", tmp_path / "m.m4n", judge)["loss"]
     assert risk - 0.02 < found < risk + 0.03
 
@@ -138,7 +140,9 @@ def test_labels_apart_are_classes(m4n, marked, tmp_path, costs, surrogate, uneve
         matrix = tmp_path / "matrix.csv"
         scale = SIZE if averaged else 1
         matrix.write_text(f"0,{float(alarm[j] / scale)!r}\n{float(miss[j] / scale)!r},0\n")
-        apart = m4n.train(own, tmp_path / "c.m4n", "--task", "multiclass", "--lambda", lambda_, "--loss", matrix, *strict)
+        apart = m4n.train(
+            own, tmp_path / "c.m4n", "--task", "multiclass", "--lambda", lambda_, "--loss", matrix, *strict
+        )
         primal.append(apart["primal"])
         norm.append(apart["norm_squared"])
         loss += apart["train_loss"] * scale / SIZE
@@ -170,7 +174,9 @@ def test_qs_is_least_squares(m4n, marked, tmp_path, costs, uneven):
     assert report["primal"] == pytest.approx(value, rel=1e-11)
     assert report["norm_squared"] == pytest.approx(2 * (weights**2).sum(), rel=1e-9)
     rows = m4n.predict(tmp_path / "m.m4n", path, "--scores")
-    np.testing.assert_allclose([[float(row[f"score_{name}"]) for name in NAMES] for row in rows], z @ weights, atol=1e-9)
+    np.testing.assert_allclose(
+        [[float(row[f"score_{name}"]) for name in NAMES] for row in rows], z @ weights, atol=1e-9
+    )
 
 
 def test_one_label_is_two_classes(m4n, tmp_path):
@@ -185,4 +191,9 @@ def test_one_label_is_two_classes(m4n, tmp_path):
             assert one["primal"] == pytest.approx(two["primal"], rel=1e-9)
             found = [row["y1"] for row in m4n.predict(tmp_path / "m.m4n", data)]
             assert found == [row["label"] for row in m4n.predict(tmp_path / "c.m4n", classes)]
-            assert set(m4n.json("eval", tmp_path / "m.m4n", data)["metrics"]) == {"hamming", "subset_accuracy", "micro_f1", "macro_f1"}
+            assert set(m4n.json("eval", tmp_path / "m.m4n", data)["metrics"]) == {
+                "hamming",
+                "subset_accuracy",
+                "micro_f1",
+                "macro_f1",
+            }

@@ -65,13 +65,17 @@ def test_generated_matchings(m4n, tmp_path):
     m4n.train(path, tmp_path / "m.m4n", "--lambda", 0.01)
     judge = tmp_path / "judge.txt"
     m4n("generate", "--task", "matching", "--n", 400, "--seed", 8, "--out", judge, expect=DONE)
-    assert report["bayes_risk"] - 0.04 < m4n.json("eval", tmp_path / "m.m4n", judge)["loss"] < report["bayes_risk"] + 0.1
+    assert (
+        report["bayes_risk"] - 0.04 < m4n.json("eval", tmp_path / "m.m4n", judge)["loss"] < report["bayes_risk"] + 0.1
+    )
 
 
 def test_json_keys_and_the_guess(m4n, matched, tmp_path):
     path, _ = matched
     result = m4n("train", path, "--model", tmp_path / "m.m4n", "--json", expect=DONE)
-    assert result.stdout.count("\n") == 1 and "task matching, guessed" in result.stderr and "14 matchings" in result.stderr
+    assert (
+        result.stdout.count("\n") == 1 and "task matching, guessed" in result.stderr and "14 matchings" in result.stderr
+    )
     report = json.loads(result.stdout)
     assert set(report) == TRAIN_KEYS | {"points"} and report["points"] == sum(SIZES)
     assert (report["task"], report["loss"], report["n"], report["d"], report["k"]) == ("matching", "hamming", 14, 3, 5)
@@ -173,7 +177,10 @@ def test_named_features_in_any_order_unknown_partners_gzip_and_standard_input(m4
     assert len({(tmp_path / name).read_bytes() for name in "abc"}) == 1
     meant = m4n("predict", tmp_path / "a", path, expect=DONE).stdout
     turned = [(x[:, :, [2, 0, 1]], own) for x, own in examples]
-    for text in (matching_text(turned, ["odd", "near", "like"], partners=False), matching_text(examples, partners=False)):
+    for text in (
+        matching_text(turned, ["odd", "near", "like"], partners=False),
+        matching_text(examples, partners=False),
+    ):
         assert m4n("predict", tmp_path / "a", input=text, expect=DONE).stdout == meant
     # Turning around the order of the second set turns the partners around.
     other = tmp_path / "other.txt"
@@ -189,7 +196,9 @@ def test_a_single_point_has_its_partner(m4n, tmp_path):
     for surrogate in ("m4n", "m3n", "crf", "qs"):
         report = m4n.train(path, tmp_path / "m.m4n", "--surrogate", surrogate)
         assert report["train_loss"] == 0 and report["converged"] and report["k"] == 1
-        assert m4n.predict(tmp_path / "m.m4n", path) == [{"matching": str(e), "point": "1", "partner": "1"} for e in (1, 2)]
+        assert m4n.predict(tmp_path / "m.m4n", path) == [
+            {"matching": str(e), "point": "1", "partner": "1"} for e in (1, 2)
+        ]
         assert m4n.json("eval", tmp_path / "m.m4n", path)["metrics"]["match_accuracy"] == 1
     # Larger matchings than any in training.
     path.write_text(matching_text(matchings([6], 1)))
@@ -203,7 +212,16 @@ def test_bootstrap_and_cross_validation(m4n, matched, tmp_path):
     interval = report["bootstrap"]["metrics"]["match_accuracy"]
     assert 0 <= interval["low"] < report["metrics"]["match_accuracy"] < interval["high"] <= 1
     assert report == m4n.json("eval", tmp_path / "m.m4n", path, "--bootstrap", 40, "--seed", 2, "--threads", 1)
-    quick = ["--surrogates", "m4n,m3n,crf,qs", "--lambdas", "2^0:2^-3", "--extend", "no", "--model", tmp_path / "cv.m4n"]
+    quick = [
+        "--surrogates",
+        "m4n,m3n,crf,qs",
+        "--lambdas",
+        "2^0:2^-3",
+        "--extend",
+        "no",
+        "--model",
+        tmp_path / "cv.m4n",
+    ]
     chosen = m4n.json("cv", path, "--splits", 2, *quick)
     assert chosen["task"] == "matching" and [r["surrogate"] for r in chosen["results"]] == ["m4n", "m3n", "crf", "qs"]
     assert len(chosen["curve"]) == 4 and 0 <= chosen["test_mean"] <= 1

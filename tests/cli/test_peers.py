@@ -39,7 +39,9 @@ def test_m3n_is_the_crammer_singer_svm(m4n, tmp_path):
                        "--standardize", "no", "--epochs", 100000)  # fmt: skip
     assert report["converged"]
     z = np.hstack([x, np.ones((len(x), 1))])
-    peer = LinearSVC(multi_class="crammer_singer", C=1 / (regularisation * len(y)), fit_intercept=False, tol=1e-8, max_iter=1000000).fit(z, y)
+    peer = LinearSVC(
+        multi_class="crammer_singer", C=1 / (regularisation * len(y)), fit_intercept=False, tol=1e-8, max_iter=1000000
+    ).fit(z, y)
     v = z @ peer.coef_.T
     hinge = (v + 1 - np.eye(3)[y]).max(axis=1) - v[np.arange(len(y)), y]
     objective = hinge.mean() + regularisation / 2 * (peer.coef_**2).sum()

@@ -141,7 +141,11 @@ def test_bad_tables(tmp_path, text, words):
 def test_wrong_usage(frames, tmp_path):
     table = write_table(tmp_path / "points.csv", ["a", "b"], frames)
     other = write_table(tmp_path / "other.csv", ["a", "c"], frames)
-    for arguments, word in [([], "--gap"), (["--gap", 1, "--frames", "3"], "A:B"), (["--gap", 1, "--every", 0], "--every")]:
+    for arguments, word in [
+        ([], "--gap"),
+        (["--gap", 1, "--frames", "3"], "A:B"),
+        (["--gap", 1, "--every", 0], "--every"),
+    ]:
         result = convert(table, *arguments)
         assert result.returncode == 2 and word in result.stderr
     assert "other descriptors" in convert(table, other, "--gap", 1).stderr

@@ -152,7 +152,9 @@ def test_bootstrap_gives_intervals(m4n, model, small):
     error = plain["metrics"]["error"]
     assert 0 < error < 1 and intervals["loss"] == intervals["metrics"]["error"]
     assert intervals["loss"]["se"] == pytest.approx((error * (1 - error) / 60) ** 0.5, rel=0.1)
-    assert intervals["loss"]["high"] - intervals["loss"]["low"] == pytest.approx(3.92 * intervals["loss"]["se"], rel=0.2)
+    assert intervals["loss"]["high"] - intervals["loss"]["low"] == pytest.approx(
+        3.92 * intervals["loss"]["se"], rel=0.2
+    )
 
 
 def test_bootstrap_depends_on_the_seed_alone(m4n, model, small):
@@ -190,7 +192,9 @@ def test_unseen_labels_are_errors_with_one_warning(m4n, model, small, tmp_path):
 def test_many_unseen_labels_are_not_all_listed(m4n, model, small, tmp_path):
     lines = small.read_text().splitlines()
     other = tmp_path / "other.csv"
-    other.write_text("\n".join([lines[0], *(f"{line.rsplit(',', 1)[0]},new {i}" for i, line in enumerate(lines[1:]))]) + "\n")
+    other.write_text(
+        "\n".join([lines[0], *(f"{line.rsplit(',', 1)[0]},new {i}" for i, line in enumerate(lines[1:]))]) + "\n"
+    )
     message = m4n("eval", model, other, expect=DONE).stderr
     assert "'new 9' and 50 more" in message and "'new 10'" not in message
 
@@ -242,7 +246,9 @@ def test_columns_named_in_training_need_not_be_named_again(m4n, named, tmp_path)
 
 def test_an_unknown_column_names_the_options_for_it(m4n, model, small, tmp_path):
     other = tmp_path / "other.csv"
-    other.write_text("".join(f"{i},{line}\n" if i else f"row,{line}\n" for i, line in enumerate(small.read_text().splitlines())))
+    other.write_text(
+        "".join(f"{i},{line}\n" if i else f"row,{line}\n" for i, line in enumerate(small.read_text().splitlines()))
+    )
     message = m4n("predict", model, other, expect=FAILED).stderr
     assert "'row'" in message and all(option in message for option in ("--target", "--id", "--weights"))
     for option in ("--id", "--weights"):
@@ -252,7 +258,9 @@ def test_an_unknown_column_names_the_options_for_it(m4n, model, small, tmp_path)
 def weighted(path):
     """The same file with row numbers from 1: weights are positive."""
     lines = path.read_text().splitlines()
-    path.write_text("\n".join([lines[0], *(f"{i + 1},{line.split(',', 1)[1]}" for i, line in enumerate(lines[1:]))]) + "\n")
+    path.write_text(
+        "\n".join([lines[0], *(f"{i + 1},{line.split(',', 1)[1]}" for i, line in enumerate(lines[1:]))]) + "\n"
+    )
     return path
 
 
@@ -265,7 +273,9 @@ def test_predict_json(m4n, named, tmp_path):
     assert result.stdout.count("\n") == 1
     full, rows = json.loads(result.stdout), m4n.predict(model, named, "--scores", "--marginals", "--id", "key")
     assert set(full) == {"n", "id", "label", "classes", "scores", "marginals"} and full["classes"] == ["a", "b"]
-    assert full["id"] == [row["key"] for row in rows] and full["label"] == [row["label"] for row in rows] == bare["label"]
+    assert (
+        full["id"] == [row["key"] for row in rows] and full["label"] == [row["label"] for row in rows] == bare["label"]
+    )
     assert full["scores"] == [[float(row["score_a"]), float(row["score_b"])] for row in rows]
     assert full["marginals"] == [[float(row["p_a"]), float(row["p_b"])] for row in rows]
     m4n("predict", model, named, "--json", "--out", tmp_path / "out.json", expect=DONE)

@@ -36,7 +36,9 @@ def test_an_exact_kernel_is_linear_in_the_rows_of_its_factor(m4n, ranked, tmp_pa
     one = m4n.train(path, tmp_path / "k.m4n", "--features", kernel, "--gamma", 0.3, *degree, *options)
     two = m4n.train(rows, tmp_path / "l.m4n", "--standardize", "no", *options)
     assert one["features"] == kernel and one["d"] == 3
-    assert one["primal"] == pytest.approx(two["primal"], rel=3e-7) and one["train_loss"] == pytest.approx(two["train_loss"])
+    assert one["primal"] == pytest.approx(two["primal"], rel=3e-7) and one["train_loss"] == pytest.approx(
+        two["train_loss"]
+    )
     new, _ = rankings(9, 3, SIZE, seed=7)
     standard = (new - x.mean(axis=0)) / x.std(axis=0)
     mapped = np.linalg.solve(factor, np.array([[KERNELS[kernel](a, b) for b in standard] for a in z])).T
@@ -74,20 +76,32 @@ def test_sampled_features(m4n, ranked, tmp_path, features):
     report = m4n.train(ranked[0], tmp_path / "m.m4n", "--features", features, "--components", 11)
     assert report["converged"] and report["features"] == features
     assert m4n.json("eval", tmp_path / "m.m4n", ranked[0])["loss"] == pytest.approx(report["train_loss"], abs=1e-12)
-    seeds = [m4n.train(ranked[0], tmp_path / "s.m4n", "--features", features, "--components", 11, "--seed", s) for s in (0, 1)]
+    seeds = [
+        m4n.train(ranked[0], tmp_path / "s.m4n", "--features", features, "--components", 11, "--seed", s)
+        for s in (0, 1)
+    ]
     assert seeds[0]["primal"] == report["primal"] != seeds[1]["primal"]
 
 
 def test_cross_validation(m4n, ranked, tmp_path):
     path, _, _ = ranked
     quick = ["--splits", 2, "--lambdas", "2^0:2^-3", "--extend", "no"]
-    report = m4n.json("cv", path, "--surrogates", "auto", *quick, "--out", tmp_path / "cv", "--model", tmp_path / "m.m4n")
-    assert [(r["surrogate"], r["decode"]) for r in report["results"]] == [("m4n", "argmax"), ("m3n", "argmax"), ("crf", "expected")]
+    report = m4n.json(
+        "cv", path, "--surrogates", "auto", *quick, "--out", tmp_path / "cv", "--model", tmp_path / "m.m4n"
+    )
+    assert [(r["surrogate"], r["decode"]) for r in report["results"]] == [
+        ("m4n", "argmax"),
+        ("m3n", "argmax"),
+        ("crf", "expected"),
+    ]
     assert len(report["curve"]) == 4 and report["splits"] == 2 and report["k"] == SIZE and report["loss"] == "hamming"
     info = m4n.json("info", tmp_path / "m.m4n")
     assert (info["lambda"], info["surrogate"], info["n"]) == (report["best_lambda"], report["best_surrogate"], 40)
     del report["seconds"]
-    for options in (["--threads", 1, "--model", tmp_path / "m.m4n"], ["--out", tmp_path / "cv", "--model", tmp_path / "m.m4n"]):
+    for options in (
+        ["--threads", 1, "--model", tmp_path / "m.m4n"],
+        ["--out", tmp_path / "cv", "--model", tmp_path / "m.m4n"],
+    ):
         again = m4n.json("cv", path, "--surrogates", "auto", *quick, *options)
         del again["seconds"]
         assert again == report

@@ -115,14 +115,18 @@ def test_every_loss_with_every_surrogate(m4n, ranked, tmp_path, surrogate, loss)
     report = m4n.train(path, model, "--loss", option, "--surrogate", surrogate, "--epochs", 200)
     assert report["dual"] <= report["primal"] and report["converged"]
     assert report["loss"] == {"weights": "weighted"}.get(loss, loss)
-    assert report["decode"] == {"crf": "expected", "m4n": "adversary" if loss == "matrix" else "argmax"}.get(surrogate, "argmax")
+    assert report["decode"] == {"crf": "expected", "m4n": "adversary" if loss == "matrix" else "argmax"}.get(
+        surrogate, "argmax"
+    )
     info = m4n.json("info", model)
     for key in TRAIN_KEYS - NOT_IN_INFO:
         assert info[key] == report[key], key
 
     rows = m4n.predict(model, path, "--scores", *(["--marginals"] if surrogate == "crf" else []))
     predicted = read_positions(rows, SIZE)
-    assert np.mean([loss_of(costs, t, y) for t, y in zip(truth, predicted)]) == pytest.approx(report["train_loss"], abs=1e-12)
+    assert np.mean([loss_of(costs, t, y) for t, y in zip(truth, predicted)]) == pytest.approx(
+        report["train_loss"], abs=1e-12
+    )
     assert m4n.json("eval", model, path)["loss"] == pytest.approx(report["train_loss"], abs=1e-12)
     for row, y in zip(rows, predicted):
         cells = cells_of(row, loss)
@@ -133,7 +137,9 @@ def test_every_loss_with_every_surrogate(m4n, ranked, tmp_path, surrogate, loss)
         everyone, p = gibbs(cells)
         for i in range(SIZE):
             for j in range(SIZE):
-                assert float(row[f"p_r{i + 1}_{j + 1}"]) == pytest.approx(p[everyone[:, i] == j].sum(), rel=1e-9, abs=1e-12)
+                assert float(row[f"p_r{i + 1}_{j + 1}"]) == pytest.approx(
+                    p[everyone[:, i] == j].sum(), rel=1e-9, abs=1e-12
+                )
         expected = [sum(q * loss_of(costs, t, z) for q, t in zip(p, everyone)) for z in everyone]
         own = sum(q * loss_of(costs, t, y) for q, t in zip(p, everyone))
         assert own == pytest.approx(min(expected), rel=1e-9, abs=1e-9)
@@ -152,11 +158,15 @@ def test_same_bytes_for_any_threads(m4n, ranked, tmp_path, options):
     for name, threads in (("a", 1), ("b", 3), ("c", 1)):
         m4n.train(ranked[0], tmp_path / name, "--threads", threads, "--seed", 5, *options)
     assert len({(tmp_path / name).read_bytes() for name in "abc"}) == 1
-    outputs = {m4n("predict", tmp_path / "a", ranked[0], "--scores", "--threads", t, expect=DONE).stdout for t in (1, 3)}
+    outputs = {
+        m4n("predict", tmp_path / "a", ranked[0], "--scores", "--threads", t, expect=DONE).stdout for t in (1, 3)
+    }
     assert len(outputs) == 1
 
 
-@pytest.mark.parametrize("loss, scale", [("hamming", 2), ("footrule", 2), ("spearman", 1), ("precision@1", 1), ("dcg", 1)])
+@pytest.mark.parametrize(
+    "loss, scale", [("hamming", 2), ("footrule", 2), ("spearman", 1), ("precision@1", 1), ("dcg", 1)]
+)
 @pytest.mark.parametrize("surrogate", ["m4n", "m3n", "crf", "qs"])
 def test_two_items_are_two_classes(m4n, tmp_path, surrogate, loss, scale):
     """Two permutations, the scores of which are sums of two cells: with u = v11 + v22 the cheapest cells are u/2 each, so
@@ -265,7 +275,9 @@ def test_gzip_and_standard_input(m4n, ranked, tmp_path):
     m4n("train", "-", "--model", tmp_path / "c", input=path.read_text(), expect=DONE)
     assert len({(tmp_path / name).read_bytes() for name in "abc"}) == 1
     m4n("predict", tmp_path / "a", path, "--out", tmp_path / "out.csv", expect=DONE)
-    assert m4n("predict", tmp_path / "a", input=path.read_text(), expect=DONE).stdout == (tmp_path / "out.csv").read_text()
+    assert (
+        m4n("predict", tmp_path / "a", input=path.read_text(), expect=DONE).stdout == (tmp_path / "out.csv").read_text()
+    )
 
 
 def test_text_reports(m4n, ranked, tmp_path):
@@ -280,7 +292,17 @@ def test_limits(m4n, ranked, tmp_path):
     started = time.monotonic()
     report = m4n.train(ranked[0], tmp_path / "m.m4n", *hard, "--time-limit", 0.3)
     assert not report["converged"] and report["dual"] <= report["primal"] and time.monotonic() - started < 15
-    m4n("train", ranked[0], "--model", tmp_path / "m.m4n", *hard, "--time-limit", 0.1, "--require-converged", expect=NOT_CONVERGED)
+    m4n(
+        "train",
+        ranked[0],
+        "--model",
+        tmp_path / "m.m4n",
+        *hard,
+        "--time-limit",
+        0.1,
+        "--require-converged",
+        expect=NOT_CONVERGED,
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -16,7 +16,9 @@ def ordinal_sets(tmp_path):
     x = rng.normal(size=(209, 6))
     directory = tmp_path / "data"
     directory.mkdir()
-    write_csv(directory / "machine.csv", x, [repr(float(v)) for v in x @ rng.normal(size=6) + rng.normal(size=209)], "target")
+    write_csv(
+        directory / "machine.csv", x, [repr(float(v)) for v in x @ rng.normal(size=6) + rng.normal(size=209)], "target"
+    )
     return directory
 
 
@@ -29,7 +31,9 @@ def tiny_ordinal_set(ordinal_sets):
 
 def test_table1_puts_the_printed_values_beside_three_protocols(m4n, tmp_path):
     out = tmp_path / "t1"
-    text = m4n("reproduce", "table1", "--data", DATA, "--only", "iris", "--splits", "3", "--out", out, expect=DONE).stdout
+    text = m4n(
+        "reproduce", "table1", "--data", DATA, "--only", "iris", "--splits", "3", "--out", out, expect=DONE
+    ).stdout
     assert text == (out / "reproduce.md").read_text()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| MC")]
     assert [row[:5] for row in rows] == [
@@ -91,7 +95,18 @@ def test_finished_cells_are_not_run_again(m4n, tmp_path):
 
 def test_finished_rows_stay_in_the_table(m4n, tiny_ordinal_set, tmp_path):
     (tiny_ordinal_set / "iris.csv").write_text((DATA / "iris.csv").read_text())
-    command = ["reproduce", "table1", "--data", tiny_ordinal_set, "--splits", "1", "--protocols", "exact", "--out", tmp_path]
+    command = [
+        "reproduce",
+        "table1",
+        "--data",
+        tiny_ordinal_set,
+        "--splits",
+        "1",
+        "--protocols",
+        "exact",
+        "--out",
+        tmp_path,
+    ]
     m4n(*command, "--only", "iris", expect=DONE)
     both = m4n.json(*command, "--only", "machine")["table1"]
     assert {cell["set"] for cell in both} == {"iris", "machine"}

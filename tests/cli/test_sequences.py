@@ -164,8 +164,8 @@ def test_builtin_templates(m4n, tagged, tmp_path, name):
     data = tagged
     if name == "chunking":
         data = tmp_path / "three.txt"
-        data.write_text("".join(f"{l.split()[0]} T{len(l.split()[0])} {l.split()[1]}\n" if l else "\n"
-                                for l in tagged.read_text().splitlines()))  # fmt: skip
+        data.write_text("".join(f"{line.split()[0]} T{len(line.split()[0])} {line.split()[1]}\n" if line else "\n"
+                                for line in tagged.read_text().splitlines()))  # fmt: skip
     report = m4n.train(data, tmp_path / "m.m4n", "--template", name, "--surrogate", "crf")
     assert report["converged"] and report["train_loss"] < 0.2
     info = m4n.json("info", tmp_path / "m.m4n")["input"]
@@ -202,7 +202,9 @@ def test_standardised_letters(m4n, letters, tmp_path, bias):
     raw.write_text(letters_text(words))
     x = np.array([row for _, _, rows in words for row in rows], dtype=float)
     mean, deviation = x.mean(axis=0), x.std(axis=0)
-    scaled.write_text(letters_text([(f, own, [(np.array(row) - mean) / deviation for row in rows]) for f, own, rows in words]))
+    scaled.write_text(
+        letters_text([(f, own, [(np.array(row) - mean) / deviation for row in rows]) for f, own, rows in words])
+    )
     options = ["--surrogate", "crf", "--tol", "1e-7", "--bias", bias]
     report = m4n.train(raw, tmp_path / "a.m4n", "--standardize", "yes", *options)
     by_hand = m4n.train(scaled, tmp_path / "b.m4n", *options)
@@ -251,7 +253,9 @@ def test_the_template_is_an_input(m4n, tagged, tmp_path):
     assert template.read_text() == WORD_TEMPLATE
 
 
-@pytest.mark.parametrize("surrogate", [["--oracle", "spmp", "--oracle-iterations", "1x"], ["--surrogate", "crf"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "surrogate", [["--oracle", "spmp", "--oracle-iterations", "1x"], ["--surrogate", "crf"]], ids=" ".join
+)
 def test_a_signal_saves_and_exits_with_130(m4n, tmp_path, surrogate):
     data, model, log = tmp_path / "long.txt", tmp_path / "m.m4n", tmp_path / "log.jsonl"
     m4n("generate", "--task", "sequence", "--n", 3000, "--out", data, expect=DONE)

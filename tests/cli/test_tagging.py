@@ -89,10 +89,14 @@ def test_json(m4n, home):
     assert list(report) == ["n", "tokens", "classes", "label", "marginals"]
     sentences = read_sentences(home.joinpath("tagged.txt").read_text())
     assert (report["n"], report["tokens"]) == (120, sum(map(len, sentences)))
-    assert [len(own) for own in report["label"]] == [len(own) for own in report["marginals"]] == list(map(len, sentences))
+    assert (
+        [len(own) for own in report["label"]] == [len(own) for own in report["marginals"]] == list(map(len, sentences))
+    )
     text = m4n("predict", home / "crf.m4n", home / "tagged.txt").stdout
     assert [label for own in report["label"] for label in own] == labels_of(text)
-    empty = json.loads(m4n("predict", home / "crf.m4n", "--json", "--marginals", "--k-best", 2, input="", expect=DONE).stdout)
+    empty = json.loads(
+        m4n("predict", home / "crf.m4n", "--json", "--marginals", "--k-best", 2, input="", expect=DONE).stdout
+    )
     assert (empty["n"], empty["tokens"], empty["k_best"], empty["marginals"]) == (0, 0, [], [])
     assert json.loads(m4n("predict", home / "m4n.m4n", "--json", input="", expect=DONE).stdout)["label"] == []
 
@@ -109,11 +113,13 @@ def test_k_best_against_all_labellings(m4n, home, surrogate):
     for words, best, lines, one in zip(sentences, found, columns, single, strict=True):
         ranked = chain.ranked(words)[:20]
         assert [entry["score"] for entry in best] == pytest.approx([score for score, _ in ranked], rel=1e-9, abs=1e-9)
-        for entry, (score, y) in zip(best, ranked, strict=True):
+        for entry, (score, _) in zip(best, ranked, strict=True):
             assert chain.score(attributes(words), entry["label"]) == pytest.approx(score, rel=1e-9, abs=1e-9)
         assert len({tuple(entry["label"]) for entry in best}) == len(ranked)
         padding = ["_"] * (20 - len(ranked))
-        assert [line[1:] for line in lines] == [[entry["label"][m] for entry in best] + padding for m in range(len(words))]
+        assert [line[1:] for line in lines] == [
+            [entry["label"][m] for entry in best] + padding for m in range(len(words))
+        ]
         assert [line[1] for line in one] == best[0]["label"]
         if surrogate == "crf":
             expected = [p for p, _ in chain.probabilities(words)[:20]]
@@ -146,7 +152,10 @@ def test_letters_give_a_csv_and_attributes_a_label_a_line(m4n, home, tmp_path):
     assert all(sum(float(row[f"p_{c}"]) for c in "abc") == pytest.approx(1) for row in rows)
     unlabelled = tmp_path / "unlabelled.data"
     unlabelled.write_text(letters_text([(f, ["_"] * len(own), pixels) for f, own, pixels in words]))
-    assert m4n("predict", tmp_path / "o.m4n", unlabelled, expect=DONE).stdout == m4n("predict", tmp_path / "o.m4n", data).stdout
+    assert (
+        m4n("predict", tmp_path / "o.m4n", unlabelled, expect=DONE).stdout
+        == m4n("predict", tmp_path / "o.m4n", data).stdout
+    )
 
     written = tmp_path / "written.txt"
     written.write_text(as_crfsuite(read_sentences((home / "tagged.txt").read_text())))
@@ -180,6 +189,10 @@ def test_answers_arrive_before_the_input_ends(m4n, home):
     assert re.fullmatch(rb"\nboat [DNV]\nsees [DNV]\n", process.stdout.read()) and process.wait(timeout=20) == DONE
 
 
+def drain_into(received, stream):
+    received.append(sum(map(len, iter(lambda: stream.read1(1 << 20), b""))))
+
+
 @pytest.mark.parametrize("options", [[], ["--k-best", "2"]], ids=["plain", "k-best"])
 def test_memory_does_not_grow_with_the_input(m4n, home, options):
     """The most that was ever resident, before the input ends: 40 MB more of it move that by far less."""
@@ -187,7 +200,7 @@ def test_memory_does_not_grow_with_the_input(m4n, home, options):
     for megabytes in (2, 42):
         process = start(m4n, "predict", home / "m4n.m4n", *options)
         received = []
-        drain = threading.Thread(target=lambda: received.append(sum(map(len, iter(lambda: process.stdout.read1(1 << 20), b"")))))
+        drain = threading.Thread(target=drain_into, args=(received, process.stdout))
         drain.start()
         block = ("\n".join(["w" * 200] * 12) + "\n\n").encode()
         piece = block * (1_000_000 // len(block))
@@ -228,7 +241,11 @@ def test_options_of_other_models_are_refused(m4n, home, small, tmp_path):
     wide.write_text("a b c\n")
     for command in ("predict", "eval"):
         result = m4n(command, model, wide, expect=FAILED)
-        assert str(wide) in result.stderr and "line 1: found 3 columns, expected 1" in result.stderr and result.stdout == ""
+        assert (
+            str(wide) in result.stderr
+            and "line 1: found 3 columns, expected 1" in result.stderr
+            and result.stdout == ""
+        )
 
 
 def test_a_file_is_written_whole_or_not_at_all(m4n, home, tmp_path):

@@ -69,7 +69,9 @@ def test_quiet(m4n, small, tmp_path):
 
 def test_progress_is_drawn_on_a_terminal_only(m4n, small):
     master, terminal = os.openpty()
-    result = subprocess.run([m4n.binary, "train", small], stdout=subprocess.PIPE, stderr=terminal, text=True, timeout=30)
+    result = subprocess.run(
+        [m4n.binary, "train", small], stdout=subprocess.PIPE, stderr=terminal, text=True, timeout=30
+    )
     os.close(terminal)
     drawn = os.read(master, 1 << 16).decode()
     os.close(master)
@@ -110,7 +112,11 @@ def test_gzip_and_plain_and_libsvm_agree(m4n, tmp_path):
     m4n.train(packed, tmp_path / "packed.m4n")
     assert (tmp_path / "plain.m4n").read_bytes() == (tmp_path / "packed.m4n").read_bytes()
     svm = tmp_path / "data.svm"
-    svm.write_text("".join(f"{c} " + " ".join(f"{j + 1}:{v!r}" for j, v in enumerate(map(float, row))) + "\n" for row, c in zip(x, y)))
+    svm.write_text(
+        "".join(
+            f"{c} " + " ".join(f"{j + 1}:{v!r}" for j, v in enumerate(map(float, row))) + "\n" for row, c in zip(x, y)
+        )
+    )
     dense = m4n.train(plain, tmp_path / "dense.m4n", "--standardize", "no", "--tol", "1e-6")
     sparse = m4n.train(svm, tmp_path / "sparse.m4n", "--tol", "1e-6")
     assert sparse["primal"] == pytest.approx(dense["primal"], rel=2e-6)
@@ -183,7 +189,9 @@ def test_not_converged_is_a_warning(m4n, small, tmp_path):
 
 def test_require_converged(m4n, small, tmp_path):
     model = tmp_path / "m.m4n"
-    result = m4n("train", small, "--epochs", 1, "--tol", "1e-9", "--model", model, "--require-converged", expect=NOT_CONVERGED)
+    result = m4n(
+        "train", small, "--epochs", 1, "--tol", "1e-9", "--model", model, "--require-converged", expect=NOT_CONVERGED
+    )
     assert "--epochs" in result.stderr
     assert m4n.json("info", model)["epochs"] == 1
     m4n("train", small, "--require-converged", expect=DONE)
@@ -201,7 +209,9 @@ def endless_training(tmp_path, model, log):
 def test_a_signal_saves_and_exits_with_130(m4n, tmp_path, number):
     model, log = tmp_path / "m.m4n", tmp_path / "log.jsonl"
     arguments = endless_training(tmp_path, model, log)
-    process = subprocess.Popen([m4n.binary, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [m4n.binary, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     deadline = time.monotonic() + 30
     while (not log.exists() or not log.read_text()) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -253,7 +263,9 @@ def test_inputs_are_not_overwritten(m4n, small, tmp_path):
 
 def test_full_disk(m4n, small, tmp_path):
     with open("/dev/full", "w") as full:
-        result = subprocess.run([m4n.binary, "train", small, "--model", tmp_path / "m.m4n"], stdout=full, stderr=subprocess.PIPE, text=True)
+        result = subprocess.run(
+            [m4n.binary, "train", small, "--model", tmp_path / "m.m4n"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
     assert result.returncode == FAILED and "standard output" in result.stderr
     assert m4n.json("info", tmp_path / "m.m4n")["converged"]
     assert "/dev/full" in m4n("train", small, "--model", "/dev/full", expect=FAILED).stderr
@@ -266,7 +278,9 @@ def test_class_and_example_weights(m4n, tmp_path):
     repeat = np.where(y == 1, 3, 1)
     thrice = write_csv(tmp_path / "thrice.csv", np.repeat(x, repeat, axis=0), np.repeat(y, repeat))
     weighted = tmp_path / "weighted.csv"
-    weighted.write_text("x1,x2,w,label\n" + "".join(f"{a!r},{b!r},{w},{c}\n" for (a, b), w, c in zip(x.tolist(), repeat, y)))
+    weighted.write_text(
+        "x1,x2,w,label\n" + "".join(f"{a!r},{b!r},{w},{c}\n" for (a, b), w, c in zip(x.tolist(), repeat, y))
+    )
     classes = tmp_path / "classes.csv"
     classes.write_text("0,1\n1,3\n")
     options = ["--lambda", "0.05", "--tol", "1e-8", "--standardize", "no"]

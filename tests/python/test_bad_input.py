@@ -9,6 +9,7 @@ from sklearn.exceptions import DataConversionWarning, NotFittedError
 from m4n import (
     MaxMinClassifier,
     MaxMinClassifierCV,
+    MaxMinMatcher,
     MaxMinOrdinalClassifier,
     MaxMinRanker,
     MaxMinSequenceLabeler,
@@ -168,7 +169,7 @@ def test_oracles():
         oracle.viterbi([1.0, 2.0], np.zeros((2, 2)))
     with pytest.raises(ValueError, match="transitions must be 2 x 2"):
         oracle.viterbi([[1.0, 2.0]], np.zeros((3, 3)))
-    with pytest.raises(ValueError, match="unknown cost"):
+    with pytest.raises(ValueError, match="cost must be one of"):
         oracle.max_min_permutation(np.zeros((2, 2)), "kendall")
 
 
@@ -218,3 +219,93 @@ def test_oracles_refuse_scores_that_meet_the_padding(size):
         oracle.max_min_chain(chain, transitions)
     with pytest.raises(ValueError, match="at most"):
         oracle.viterbi(np.zeros((1, 3, 2)), transitions + size)
+
+
+@pytest.mark.parametrize(
+    "cv, words",
+    [
+        ([], "cv gives no splits"),
+        ([([0, 1, -1], [2, 3])], "numbers 0 to 119"),
+        ([([0, 1, 2], [3, 120])], "numbers 0 to 119"),
+        ([([0.5, 1.5], [2.0])], "numbers 0 to 119"),
+    ],
+)
+def test_splits(cv, words):
+    with pytest.raises(ValueError, match=words):
+        MaxMinClassifierCV(lams=[1.0], cv=cv).fit(X, y)
+
+
+def test_surrogates_of_a_search():
+    for surrogate in (None, 3, {"m4n"}):
+        with pytest.raises(ValueError, match="surrogate must be one of"):
+            MaxMinClassifierCV(surrogate=surrogate).fit(X, y)
+
+
+def test_class_weights_that_are_negative_are_called_by_their_name():
+    with pytest.raises(ValueError, match="class_weight must not be negative"):
+        MaxMinClassifier(class_weight={0: -1.0, 1: 1.0, 2: 1.0}).fit(X, y)
+
+
+def test_more_threads_than_there_can_be():
+    assert MaxMinClassifier(n_jobs=2**40).fit(X, y).to_bytes() == MaxMinClassifier().fit(X, y).to_bytes()
+
+
+def test_bytes_of_other_kinds():
+    fitted = MaxMinClassifier().fit(X, y)
+    for same in (bytearray(fitted.to_bytes()), memoryview(fitted.to_bytes())):
+        assert MaxMinClassifier.from_bytes(same).to_bytes() == fitted.to_bytes()
+    with pytest.raises(TypeError, match="bytes-like"):
+        MaxMinClassifier.from_bytes("model.m4n")
+
+
+@pytest.mark.parametrize(
+    "parameters, words",
+    [
+        ({"hash_bits": -1}, "hash_bits must be None or from 1 to 30"),
+        ({"hash_bits": 0}, "hash_bits must be None or from 1 to 30"),
+        ({"hash_bits": 31}, "hash_bits"),
+        ({"hash_bits": 8, "min_count": 2}, "hash_bits keeps none"),
+        ({"min_count": 0}, "min_count must be from 1"),
+        ({"min_count": 10**30}, "min_count must be from 1"),
+    ],
+)
+def test_attributes(parameters, words):
+    with pytest.raises(ValueError, match=words):
+        MaxMinSequenceLabeler(**parameters).fit(*tagged(10))
+
+
+def test_labels_of_two_kinds():
+    tokens = [[{"a": 1.0}, {"b": 1.0}], [{"a": 1.0}, {"b": 1.0}]]
+    with pytest.raises(ValueError, match="sequence 1 has labels that are text and others that are not"):
+        MaxMinSequenceLabeler().fit(tokens, [["x", "y"], ["x", 1]])
+    with pytest.raises(ValueError, match="expected one kind"):
+        MaxMinSequenceLabeler().fit(tokens, [["0", "1"], [0, 1]])
+
+
+def test_features_of_different_widths_say_of_what():
+    with pytest.raises(ValueError, match="sequence 1 has 2 rows of 3 features; expected 2 of 4"):
+        MaxMinSequenceLabeler().fit([np.zeros((2, 4)), np.zeros((2, 3))], [[0, 1], [0, 1]])
+    with pytest.raises(ValueError, match="example 1 has 4 rows of 3 features; expected 4 of 2"):
+        MaxMinMatcher().fit([np.zeros((2, 2, 2)), np.zeros((2, 2, 3))], [[0, 1], [1, 0]])
+
+
+@pytest.mark.parametrize("surrogate", ["m4n", "crf"])
+def test_scores_that_meet_the_padding_are_refused(surrogate):
+    fitted = MaxMinClassifier(surrogate=surrogate, standardize=False).fit(X, y)
+    with pytest.raises(ValueError, match="too large for the model"):
+        fitted.predict(np.full((1, 5), 1e120) * np.sign(fitted.coef_[0]))
+    rows = MaxMinSequenceLabeler(surrogate=surrogate, tol=0.1).fit(np.split(X, 40), np.split(y, 40))
+    with pytest.raises(ValueError, match="beyond what can be computed with"):
+        rows.predict([np.full((2, 5), -1e120) * np.sign(rows.coef_[0])])
+
+
+def test_words_of_oracles():
+    with pytest.raises(ValueError, match="cost") as raised:
+        oracle.max_min_permutation(np.zeros((2, 2)), np.zeros((2, 2)))
+    assert "--" not in str(raised.value)
+    with pytest.raises(ValueError, match="surrogate must be one of"):
+        oracle.loss(np.zeros((1, 3)), [0], surrogate="qs")
+    with pytest.raises(ValueError, match=r"expected \(2,\) or \(2, 2\)"):
+        oracle.max_min_permutation(np.zeros((2, 2)), np.zeros((3, 3)))
+    with pytest.raises(TypeError, match="max_iter"):
+        oracle.sinkhorn(np.zeros((2, 2)), max_iter=1.5)

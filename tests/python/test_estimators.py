@@ -9,7 +9,7 @@ import pytest
 from conftest import blobs
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -224,8 +224,15 @@ def test_what_an_observer_raises_ends_the_fit(monkeypatch):
         MaxMinClassifier(tol=1e-9).fit(X, y)
 
 
-@pytest.mark.parametrize("words", [dict(standardize=False), dict(fit_intercept=False), dict(features="poly", degree=2),
-                                   dict(features="nystrom", n_components=10)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        dict(standardize=False),
+        dict(fit_intercept=False),
+        dict(features="poly", degree=2),
+        dict(features="nystrom", n_components=10),
+    ],
+)
 def test_a_loaded_estimator_refits_to_the_same_bytes(words):
     X, y = blobs(seed=16)
     model = MaxMinClassifier(**words).fit(X, y)
@@ -268,4 +275,59 @@ def test_numbers_written_as_words_have_no_named_cost():
 def test_equal_costs_are_scored_by_accuracy_whatever_they_are_called():
     X, y = blobs(seed=20)
     model = MaxMinClassifier("zero-one").fit(X, y)
-    assert model.score(X, y) == MaxMinClassifier.from_bytes(model.to_bytes()).score(X, y) == np.mean(model.predict(X) == y)
+    assert (
+        model.score(X, y) == MaxMinClassifier.from_bytes(model.to_bytes()).score(X, y) == np.mean(model.predict(X) == y)
+    )
+
+
+def test_the_order_of_grades_in_every_form_of_pandas():
+    X, y = blobs(seed=20)
+    words = np.array(["low", "mid", "high"])
+    ordered = pd.Categorical(words[y], categories=["low", "none", "mid", "high"], ordered=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        expected = MaxMinOrdinalClassifier(categories=list(words)).fit(X, words[y])
+        for form in (ordered, pd.Series(ordered), pd.Series(ordered).to_frame()):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataConversionWarning)
+                fitted = MaxMinOrdinalClassifier().fit(X, form)
+            assert fitted.classes_.tolist() == list(words) and fitted.to_bytes() == expected.to_bytes()
+    with pytest.warns(UserWarning, match="order of the alphabet") as caught:
+        MaxMinOrdinalClassifier().fit(X, words[y])
+    assert [w.filename for w in caught if "alphabet" in str(w.message)] == [__file__]
+
+
+def test_grades_that_are_fractions():
+    X, y = blobs(seed=21)
+    grades = np.array([0.5, 1.25, 3.0])
+    fitted = MaxMinOrdinalClassifier(categories=grades).fit(X, grades[y])
+    assert fitted.classes_.tolist() == grades.tolist() and set(fitted.predict(X)) <= set(grades)
+    same = MaxMinOrdinalClassifier().fit(X, y)
+    assert np.array_equal(fitted.coef_, same.coef_) and fitted.score(X, grades[y]) == same.score(X, y)
+    loaded = MaxMinOrdinalClassifier.from_bytes(fitted.to_bytes())
+    assert np.array_equal(loaded.predict(X), fitted.predict(X))
+    with pytest.raises(ValueError, match="continuous"):
+        MaxMinOrdinalClassifier().fit(X, grades[y] + 0.1)
+
+
+def test_a_frame_of_costs_may_name_classes_that_are_absent():
+    X, y = blobs(seed=22)
+    names = np.array(["b", "c", "a"])
+    costs = pd.DataFrame(np.arange(16.0).reshape(4, 4) + 1, index=list("abcd"), columns=list("abcd"))
+    costs = costs.where(~np.eye(4, dtype=bool), 0.0)
+    few = MaxMinClassifier(costs).fit(X, names[y])
+    exact = MaxMinClassifier(costs.loc[list("abc"), list("abc")].to_numpy()).fit(X, names[y])
+    assert few.to_bytes() == exact.to_bytes()
+    shuffled = MaxMinClassifier(costs.loc[list("dcab"), list("badc")]).fit(X, names[y])
+    assert shuffled.to_bytes() == exact.to_bytes()
+    with pytest.raises(ValueError, match="may have more"):
+        MaxMinClassifier(costs.to_numpy()).fit(X, names[y])
+    with pytest.raises(ValueError, match="expected each of"):
+        MaxMinClassifier(costs.loc[list("abd"), list("abd")]).fit(X, names[y])
+
+
+def test_a_loaded_search_says_what_it_chose():
+    X, y = blobs(seed=23)
+    found = MaxMinClassifierCV(surrogate="auto", lams=[1.0, 0.1], cv=3, extend=False).fit(X, y)
+    loaded = MaxMinClassifierCV.from_bytes(found.to_bytes())
+    assert (loaded.surrogate_, loaded.smoothing_, loaded.lam_) == (found.surrogate_, found.smoothing_, found.lam_)

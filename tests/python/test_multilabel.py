@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.model_selection import cross_val_score
 
 from m4n import MaxMinMultiLabelClassifier, MaxMinMultiLabelClassifierCV
@@ -89,3 +89,62 @@ def test_bad_marks():
         MaxMinMultiLabelClassifier(edges="all").fit(X, Y)
     with pytest.raises(ValueError, match="inconsistent"):
         MaxMinMultiLabelClassifier().fit(X, Y[1:])
+
+
+def test_is_a_classifier_of_labels():
+    X, Y = marked(seed=3)
+    tagger = MaxMinMultiLabelClassifier().fit(X, pd.DataFrame(Y, columns=["red", "green", "blue"]))
+    assert is_classifier(tagger) and tagger.classes_.tolist() == ["red", "green", "blue"]
+    assert tagger.edges_.shape == (0, 2)
+    scores = cross_val_score(MaxMinMultiLabelClassifier(), X, Y, cv=3, scoring="f1_macro")
+    assert ((scores > 0) & (scores <= 1)).all()
+
+
+def test_edges_that_are_given(cli, tmp_path):
+    X, Y = marked(n=150, m=4, seed=4)
+    tree = MaxMinMultiLabelClassifier(edges="tree").fit(X, Y)
+    assert tree.edges_.shape == (3, 2)
+    assert MaxMinMultiLabelClassifier(edges=tree.edges_).fit(X, Y).to_bytes() == tree.to_bytes()
+    frame = pd.DataFrame(Y, columns=list("abcd"))
+    path = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")]
+    named = MaxMinMultiLabelClassifier(edges=path).fit(X, frame)
+    assert named.edges_.tolist() == [[0, 1], [1, 2], [2, 3], [3, 0]]
+    loaded = MaxMinMultiLabelClassifier.from_bytes(named.to_bytes())
+    assert clone(loaded).fit(X, frame).to_bytes() == named.to_bytes()
+    found = MaxMinMultiLabelClassifierCV(edges=path, lams=[1.0, 0.1], cv=3, extend=False).fit(X, frame)
+    assert found.edges_.tolist() == named.edges_.tolist()
+    data, edges, model = tmp_path / "data.csv", tmp_path / "edges.txt", tmp_path / "model.m4n"
+    table = pd.DataFrame(X, columns=[f"x{j + 1}" for j in range(X.shape[1])])
+    numbered = pd.DataFrame(Y, columns=["y1", "y2", "y3", "y4"])
+    pd.concat([table, numbered], axis=1).to_csv(data, index=False)
+    edges.write_text("y1 y2\ny2 y3\ny3 y4\ny4 y1\n")
+    cli("train", data, "--task", "multilabel", "--edges", edges, "--model", model, "--quiet")
+    again = MaxMinMultiLabelClassifier(edges=named.edges_).fit(table, numbered)
+    assert again.to_bytes() == model.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "edges, words",
+    [
+        ([(0, 3)], "edges holds"),
+        ([(0, 1, 2)], "edges holds"),
+        ([("a", "b")], "edges holds"),
+        ([(-1, 0)], "edges holds"),
+        ([(1, 1)], "^edges: "),
+        ([(0, 1), (1, 0)], "^edges: "),
+    ],
+)
+def test_bad_edges(edges, words):
+    with pytest.raises(ValueError, match=words):
+        MaxMinMultiLabelClassifier(edges=edges).fit(*marked())
+
+
+@pytest.mark.parametrize("surrogate", ["m4n", "m3n", "crf", "qs"])
+def test_weights_are_repetitions(surrogate):
+    X, Y = marked(seed=5)
+    weight = np.random.default_rng(0).integers(0, 3, size=len(X))
+    weighted = MaxMinMultiLabelClassifier(surrogate=surrogate, tol=1e-10).fit(X, Y, weight)
+    repeated = MaxMinMultiLabelClassifier(surrogate=surrogate, tol=1e-10)
+    repeated.fit(np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0))
+    assert weighted.lam_ == repeated.lam_
+    assert np.allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-4)

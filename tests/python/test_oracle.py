@@ -186,3 +186,16 @@ def test_sinkhorn(scale):
 def test_batches_of_no_vectors():
     assert oracle.max_min(np.zeros((0, 3))).mu.shape == (0, 3)
     assert oracle.viterbi(np.zeros((0, 2, 3)), np.zeros((3, 3)))[1].shape == (0, 2)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_permutations_by_discounted_gain_and_by_weights(size):
+    scores = np.random.default_rng(size).normal(size=(3, size, size))
+    gain, discount = size - 1.0 - np.arange(size), 1 / np.log2(2 + np.arange(size))
+    as_matrix = 1 - size * np.outer(gain, discount) / (gain @ discount)
+    found, expected = oracle.max_min_permutation(scores, "dcg"), oracle.max_min_permutation(scores, as_matrix)
+    assert np.allclose(found.value, expected.value, atol=1e-5)
+    equal = oracle.max_min_permutation(scores, np.ones(size))
+    assert np.allclose(equal.value, oracle.max_min_permutation(scores).value, atol=1e-5)
+    heavy = oracle.max_min_permutation(np.zeros((size, size)), np.full(size, 2.0))
+    assert heavy.value == pytest.approx(2 * oracle.max_min_permutation(np.zeros((size, size))).value, abs=1e-5)

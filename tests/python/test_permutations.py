@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
@@ -138,6 +139,11 @@ def test_layouts_and_threads():
     X, Y = rankings(seed=5)
     expected = MaxMinRanker().fit(X, Y).to_bytes()
     assert MaxMinRanker(n_jobs=2).fit(np.asfortranarray(X), Y.astype(float)).to_bytes() == expected
+    plain = MaxMinRanker(standardize=False, tol=1e-9).fit(X, Y)
+    for form in (sparse.csr_matrix, sparse.csr_array, sparse.csc_matrix):
+        from_sparse = MaxMinRanker(standardize=False, tol=1e-9).fit(form(X), Y)
+        assert np.array_equal(from_sparse.predict(form(X)), plain.predict(X))
+        assert np.allclose(from_sparse.coef_, plain.coef_, atol=1e-3)
     pairs, partners = matchings(seed=5)
     expected = MaxMinMatcher().fit(pairs, partners).to_bytes()
     again = MaxMinMatcher(n_jobs=2).fit([np.asfortranarray(p) for p in pairs], [list(p) for p in partners])
@@ -171,3 +177,25 @@ def test_bad_input():
         model.predict([p[:, :, :1] for p in pairs])
     with pytest.raises(ValueError, match="task matching"):
         MaxMinRanker.from_bytes(model.to_bytes())
+
+
+@pytest.mark.parametrize("surrogate", ["m4n", "crf", "qs"])
+def test_weights_are_repetitions(surrogate):
+    X, Y = rankings(seed=6)
+    weight = np.random.default_rng(0).integers(0, 3, size=len(X))
+    weighted = MaxMinRanker(surrogate=surrogate, tol=1e-8).fit(X, Y, weight)
+    repeated = MaxMinRanker(surrogate=surrogate, tol=1e-8).fit(
+        np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0)
+    )
+    assert weighted.lam_ == repeated.lam_
+    assert np.allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-3)
+
+
+def test_a_search_leaves_out_examples_of_weight_zero():
+    X, Y = rankings(seed=7)
+    kept = np.arange(len(X)) % 4 != 0
+    weighted = MaxMinRankerCV(lams=[1.0, 0.1], cv=3, extend=False).fit(X, Y, kept.astype(float))
+    alone = MaxMinRanker(lam=weighted.lam_, decode=weighted.decode_).fit(X[kept], Y[kept])
+    assert np.array_equal(weighted.coef_, alone.coef_)
+    with pytest.raises(ValueError, match="sample_weight must not be negative"):
+        MaxMinRanker().fit(X, Y, -np.ones(len(X)))

@@ -121,3 +121,11 @@ def test_search_pickle_and_grids():
     grid = GridSearchCV(MaxMinSequenceLabeler(), {"lam": [1.0, 0.1]}, cv=3).fit(X, y)
     assert 0 < grid.best_score_ <= 1
     assert len(cross_val_score(MaxMinSequenceLabeler(lam=0.1), X, y, cv=3)) == 3
+
+
+def test_tokens_without_names_do_not_hide_those_that_have_some():
+    X = [[[], ["a"]], [["b"], ["a"]], [[], []]]
+    y = [["x", "y"], ["x", "y"], ["x", "x"]]
+    fitted = MaxMinSequenceLabeler(lam=0.01).fit(X, y)
+    assert fitted.attributes_ == ["a", "b"] and fitted.predict(X) == y
+    assert fitted.predict([[[], []]]) == fitted.predict([X[2]])
