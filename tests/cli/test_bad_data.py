@@ -150,7 +150,11 @@ def test_scores_that_overflow(m4n, tmp_path):
     huge.write_text("\n".join([*lines[:3], "1e308,1,0", *lines[3:]]) + "\n")
     for command in ("predict", "eval"):
         result = m4n(command, tmp_path / "m.m4n", huge, expect=FAILED)
-        assert f"{huge}: line 4" in result.stderr and "beyond what can be computed with" in result.stderr and result.stdout == ""
+        assert (
+            f"{huge}: line 4" in result.stderr
+            and "beyond what can be computed with" in result.stderr
+            and result.stdout == ""
+        )
 
 
 def test_feature_mismatch(m4n, model, tmp_path):
