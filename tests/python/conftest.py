@@ -6,6 +6,8 @@ import os
 import pathlib
 import subprocess
 
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before scipy is loaded: else scikit-learn skips a check
+
 import numpy as np
 import pytest
 
