@@ -89,6 +89,7 @@ test-wheel: build
 	build/wheel-test/venv/bin/python -m pip install --quiet build
 	build/wheel-test/venv/bin/python -m build --outdir build/wheel-test .
 	build/wheel-test/venv/bin/python -m pip install --quiet build/wheel-test/*.whl
+	build/wheel-test/venv/bin/python -c "import m4n; print('m4n', m4n.__version__, 'needs nothing else')"
 	build/wheel-test/venv/bin/python -m pip install --quiet --requirement tests/requirements.txt
 	M4N_BIN=$(abspath $(M4N)) build/wheel-test/venv/bin/python -m pytest -n $(JOBS) tests/python
 

@@ -26,8 +26,6 @@ namespace {
 
 const RealRange lambda_range{smallest_lambda, largest_lambda, true, true, "positive numbers from 1e-30 to 1e30"};
 const RealRange gamma_range{0, 1e300, false, true, "positive numbers"};
-// Of the default lambdas, 2^0 to 2^-8: smaller ones cost the most time and are seldom the best.
-constexpr std::size_t first_of_default = 9;
 
 struct CvArguments {
   CvOptions options;
@@ -76,33 +74,10 @@ void set_folds(CvOptions& options, const std::string& text) {
 
 // `o`: the options with the task, which may have been guessed.
 std::vector<Candidate> candidates_of(const CvArguments& arguments, const TrainOptions& o, const Dataset& data) {
-  if (arguments.surrogates.empty()) return {{o.surrogate, o.smoothing, o.decode}};
-  const double smoothing = o.smoothing > 0 ? o.smoothing : usual_smoothing;
-  if (arguments.surrogates == "auto") {
-    if (o.decode != Decoder::automatic)
-      throw UsageError("--surrogates auto chooses the decoder too. Leave out --decode, or list the surrogates");
-    std::vector<Candidate> out = automatic_candidates(o, data, smoothing);
-    if (out.back().surrogate != SurrogateKind::crf)
-      note(arguments.quiet, "crf is left out: it would have to sum over all permutations of so many items");
-    return out;
-  }
-  const std::vector<std::string> valid{"m4n", "smoothed", "m3n", "crf", "qs"};
-  std::vector<Candidate> out;
-  bool smoothed = false;
-  for (const std::string& word : split_list(arguments.surrogates)) {
-    const std::size_t which = parse_choice("surrogates", word, valid);
-    constexpr SurrogateKind kinds[] = {SurrogateKind::m4n, SurrogateKind::m4n, SurrogateKind::m3n, SurrogateKind::crf,
-                                       SurrogateKind::qs};
-    const Candidate candidate{kinds[which], word == "smoothed" ? smoothing : 0, o.decode};
-    for (const Candidate& other : out)
-      if (other.surrogate == candidate.surrogate && other.smoothing == candidate.smoothing)
-        throw UsageError(fmt::format("--surrogates: '{}' stands twice in '{}'", word, arguments.surrogates));
-    smoothed = smoothed || word == "smoothed";
-    out.push_back(candidate);
-  }
-  if (o.smoothing > 0 && !smoothed)
-    throw UsageError(
-        "--smoothing is for the surrogate `smoothed`, which is not in --surrogates. Add it, or leave it out");
+  std::vector<Candidate> out = listed_candidates(
+      arguments.surrogates.empty() ? std::vector<std::string>{} : split_list(arguments.surrogates), o, data);
+  if (arguments.surrogates == "auto" && out.back().surrogate != SurrogateKind::crf)
+    note(arguments.quiet, "crf is left out: it would have to sum over all permutations of so many items");
   return out;
 }
 
@@ -199,7 +174,7 @@ int run(const CvArguments& arguments) {
   CvOptions options = arguments.options;
   auto [data, raw, folds] = read_training(arguments.data, options.train, arguments.quiet);
   if (!folds.empty()) options.plan.fold_of = fold_numbers(folds);
-  if (!arguments.lambdas_given) options.first_lambdas = first_of_default;
+  if (!arguments.lambdas_given) options.first_lambdas = first_usual_lambdas;
   // Now rather than after all splits are done.
   if (!arguments.model.empty()) require_memory_for_pairs(options.train.features, data.examples());
   options.candidates = candidates_of(arguments, options.train, data);
@@ -234,7 +209,7 @@ int run(const CvArguments& arguments) {
 Action declare(CLI::App& app) {
   auto arguments = std::make_shared<CvArguments>();
   CvOptions& options = arguments->options;
-  set_lambdas(options, "2^0:2^-16");
+  options.lambdas = usual_lambdas();
   add_argument(app, "DATA",
                "CSV, LIBSVM, CoNLL, CRFsuite, OCR letters, matching or graph file, plain or gzip; - is standard input",
                arguments->data);

@@ -47,7 +47,10 @@ std::vector<std::string> probability_names(const Model& model) {
 
 std::string header(const Model& model, const PredictArguments& arguments) {
   std::string line = arguments.options.read.id.empty() ? "" : csv_cell(arguments.options.read.id) + ",";
-  line += has_columns(model) ? fmt::format("{}", fmt::join(model.classes, ",")) : "label";
+  if (has_columns(model))
+    for (std::size_t c = 0; c < model.k(); ++c) line += (c > 0 ? "," : "") + csv_cell(model.classes[c]);
+  else
+    line += "label";
   if (arguments.scores)
     for (const std::string& name : model.output_names()) line += "," + csv_cell("score_" + name);
   if (arguments.marginals)

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -129,7 +130,8 @@ FeatureSource feature_source(nb::handle x) {
                       nb::cast<std::size_t>(parts[3]));
 }
 
-Features owned(const FeatureSource& x) {
+Features without_gil(const FeatureSource& x) {
+  const nb::gil_scoped_release released;
   if (const auto* sparse = std::get_if<SparseSource>(&x)) return sparse->copy();
   const auto& dense = std::get<DenseSource>(x);
   DenseMatrix out{dense.rows(), dense.cols(), std::vector<double>(dense.rows() * dense.cols())};
@@ -153,9 +155,12 @@ void for_each_block(const FeatureSource& x, std::size_t block_rows,
 
 DenseMatrix stacked(const nb::list& parts, const std::vector<std::size_t>& lengths, const char* what) {
   DenseMatrix out;
+  std::vector<DenseSource> sources;
+  for (const nb::handle part : parts) sources.emplace_back(nb::cast<AnyMatrix>(part));
+  const nb::gil_scoped_release released;
   for (const std::size_t length : lengths) out.rows += length;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const DenseSource part(nb::cast<AnyMatrix>(parts[i]));
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const DenseSource& part = sources[i];
     if (i == 0) out.values.reserve((out.cols = part.cols()) * out.rows);
     if (part.cols() != out.cols || part.rows() != lengths.at(i))
       throw Error(fmt::format("{} {} has {} rows of {} features; expected {} of {} as in the first", what, i,

@@ -1,6 +1,5 @@
-// Arrays of Python as the library sees them. What lies in memory as the library wants it is looked at in place; the
-// rest (single precision, column order, steps) is copied once in fit, which owns its data, and block by block in
-// prediction.
+// Arrays of Python as the library sees them. Tables that lie in memory as the library wants them are looked at in place
+// for prediction, others (single precision, column order, steps) are copied block by block. A fit owns its data.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -10,6 +9,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "m4n/dataset.h"
@@ -59,8 +59,8 @@ class DenseSource {
   bool single_;
 };
 
-// CSR arrays of scipy, checked: what does not hold together is refused, never read out of bounds. Row starts and
-// columns of 32 bits are taken as they are or widened, values of single precision widened.
+// CSR arrays of scipy, checked: what does not hold together is refused, never read out of bounds. Row starts are
+// copied, columns of 32 bits and values of double precision looked at in place, others converted.
 class SparseSource {
  public:
   SparseSource(AnyVector row_start, AnyVector column, AnyVector value, std::size_t cols);
@@ -79,11 +79,13 @@ class SparseSource {
 // `x`: a matrix, or the tuple (indptr, indices, data, columns) of a CSR matrix.
 using FeatureSource = std::variant<DenseSource, SparseSource>;
 FeatureSource feature_source(nb::handle x);
-Features owned(const FeatureSource& x);
+// A copy that the library may keep and change; made while other threads of Python run.
+Features without_gil(const FeatureSource& x);
 // consume(view, first row) for all rows, in one piece or block by block.
 void for_each_block(const FeatureSource& x, std::size_t block_rows,
                     const std::function<void(const FeaturesView&, std::size_t)>& consume);
-// The rows of matrices with `lengths` rows, one below the other; `what` they are of stands in messages.
+// The rows of matrices with `lengths` rows, one below the other, copied while other threads of Python run; `what` they
+// are of stands in messages.
 DenseMatrix stacked(const nb::list& parts, const std::vector<std::size_t>& lengths, const char* what);
 std::size_t rows(const FeatureSource& x);
 std::size_t cols(const FeatureSource& x);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "data/text.h"
 #include "m4n/error.h"
 
 namespace m4n::python {
@@ -57,9 +58,14 @@ class TokenWriter {
     }
   }
   void number(const std::string& name, double value) {
-    if (value == -1 && PyErr_Occurred() != nullptr) throw nb::python_error();
-    if (!std::isfinite(value))
-      throw Error(fmt::format("{}: attribute '{}' has the value {}; expected a finite number", where_, name, value));
+    if (value == -1 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      throw Error(fmt::format("{}: attribute '{}' has a value that is no number of at most {} in size", where_, name,
+                              largest_value));
+    }
+    if (!(std::abs(value) <= largest_value))
+      throw Error(fmt::format("{}: attribute '{}' has the value {}; expected a number of at most {} in size", where_,
+                              name, value, largest_value));
     batch_.bytes().append(name);
     batch_.end_attribute(value);
   }
@@ -70,7 +76,10 @@ class TokenWriter {
           fmt::format("{}: found an attribute of type {}; expected a str", where_, Py_TYPE(name.ptr())->tp_name)
               .c_str());
     const char* const bytes = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
-    if (bytes == nullptr) throw nb::python_error();
+    if (bytes == nullptr) {
+      PyErr_Clear();
+      throw Error(where_ + ": an attribute is no text of Unicode, it holds half a pair of surrogates");
+    }
     return {bytes, static_cast<std::size_t>(size)};
   }
 

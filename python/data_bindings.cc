@@ -25,8 +25,7 @@ Data table(nb::handle x, const IntVector& label, std::vector<std::string> class_
   data.feature_names = std::move(feature_names);
   if (weight) data.weight = to_vector(*weight);
   data.feature_rows = data.labels = Groups(rows(source));
-  const nb::gil_scoped_release released;
-  data.x = owned(source);
+  data.x = without_gil(source);
   return out;
 }
 
@@ -40,7 +39,7 @@ Data sequences(const nb::object& x, const std::vector<std::size_t>& lengths, con
   if (nb::isinstance<nb::list>(x))
     data.x = stacked(nb::borrow<nb::list>(x), lengths, "sequence");
   else
-    data.x = owned(feature_source(x));
+    data.x = without_gil(feature_source(x));
   data.feature_rows = data.labels = grouped(lengths);
   return out;
 }
@@ -78,9 +77,7 @@ TrainOptions train_options(const std::map<std::string, std::string>& options, st
 }
 
 void bind_data(nb::module_& module) {
-  nb::class_<Data>(module, "Data", "Examples with labels, ready for fit(), which takes them away.")
-      .def_prop_ro("examples", [](Data& data) { return data.get().examples(); })
-      .def_prop_ro("features", [](Data& data) { return cols(data.get().x); });
+  nb::class_<Data>(module, "Data", "Examples with labels, ready for fit(), which takes them away.");
   module.def("table", &table, nb::arg("x"), nb::arg("label"), nb::arg("class_names"), nb::arg("weight").none(),
              nb::arg("feature_names"), "One row and one label an example.");
   module.def("sequences", &sequences, nb::arg("x"), nb::arg("lengths"), nb::arg("label"), nb::arg("class_names"),

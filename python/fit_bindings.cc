@@ -1,18 +1,13 @@
 // fit() and cross_validate() for Python: no GIL while they run, and Ctrl-C stops them.
 #include <nanobind/stl/map.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <tuple>
 #include <utility>
 
 #include "arrays.h"
-#include "core/enum_names.h"
 #include "data_bindings.h"
-#include "eval/split_learner.h"
 #include "interruptible.h"
 #include "m4n/cross_validate.h"
 #include "m4n/fit.h"
@@ -22,14 +17,8 @@ namespace {
 
 using TextOptions = std::map<std::string, std::string>;
 
-// surrogate, smoothing, decode ("auto": the usual one)
-using CandidateNames = std::tuple<std::string, double, std::string>;
-
-FitResult fit_data(Data& data, const TextOptions& options, std::vector<double> cost, unsigned threads,
-                   const nb::object& observe) {
-  TrainOptions train = train_options(options, std::move(cost));
-  train.label_edges = data.label_edges;
-  Dataset examples = data.take();
+// fit() with what Ctrl-C and an observer need.
+Model fitted(Dataset examples, const TrainOptions& train, unsigned threads, const nb::object& observe) {
   return run_interruptibly([&](StopFlag& flag) {
     const Observer watcher(observe, flag);
     Context context;
@@ -39,13 +28,20 @@ FitResult fit_data(Data& data, const TextOptions& options, std::vector<double> c
       context.observe = [&](const Progress& p) { watcher(p.epoch, p.seconds, p.primal, p.dual, p.relative_gap); };
     FitResult result = fit(std::move(examples), train, context);
     watcher.rethrow();
-    return result;
+    return std::move(result.model);
   });
+}
+
+TrainOptions options_for(const Data& data, const TextOptions& options, std::vector<double> cost) {
+  TrainOptions out = train_options(options, std::move(cost));
+  out.label_edges = data.label_edges;
+  return out;
 }
 
 Model fit_model(Data& data, const TextOptions& options, std::vector<double> cost, unsigned threads,
                 const nb::object& observe) {
-  return fit_data(data, options, std::move(cost), threads, observe).model;
+  const TrainOptions train = options_for(data, options, std::move(cost));
+  return fitted(data.take(), train, threads, observe);
 }
 
 std::vector<Split> given_splits(const std::vector<std::pair<IntVector, IntVector>>& splits) {
@@ -56,58 +52,48 @@ std::vector<Split> given_splits(const std::vector<std::pair<IntVector, IntVector
   return out;
 }
 
-std::vector<Candidate> candidates(const std::vector<CandidateNames>& names, const TrainOptions& train,
-                                  const Dataset& data) {
-  if (names.empty()) return automatic_candidates(train, data, usual_smoothing);
-  std::vector<Candidate> out;
-  for (const auto& [surrogate, smoothing, decode] : names)
-    out.push_back({parse_name<SurrogateKind>(surrogate, "--surrogate"), smoothing,
-                   decode == "auto" ? Decoder::automatic : parse_name<Decoder>(decode, "--decode")});
-  return out;
-}
-
-// The mean loss on what was held out, of every candidate and lambda that was tried in all splits.
+// The mean loss on what was held out, of every candidate (surrogate, smoothing, decoder), split and lambda.
 nb::dict described(const CvResult& result) {
   nb::list cells;
   for (const CvCell& cell : result.cells)
     cells.append(nb::make_tuple(cell.candidate, cell.split, cell.lambda, cell.validation));
-  nb::list names;
+  nb::list candidates;
   for (const Candidate& c : result.candidates)
-    names.append(
-        nb::make_tuple(name_of(c, result.candidates), to_string(c.surrogate), c.smoothing, to_string(c.decode)));
+    candidates.append(nb::make_tuple(to_string(c.surrogate), c.smoothing, to_string(c.decode)));
   nb::dict out;
-  out["candidates"] = names;
+  out["candidates"] = candidates;
   out["cells"] = cells;
-  out["best_candidate"] = result.best.candidate;
-  out["best_lambda"] = result.best.lambda;
   out["best_loss"] = result.best.validation_mean;
+  out["unconverged"] = result.unconverged();
   return out;
 }
 
-nb::dict choose(Data& data, const TextOptions& options, std::vector<double> cost,
-                const std::vector<CandidateNames>& names, std::vector<double> lambdas, std::size_t first, bool extend,
-                const std::vector<std::pair<IntVector, IntVector>>& splits, unsigned threads,
-                const nb::object& observe) {
+// Chooses among the surrogates of these names (none: the one of the options) and lambdas (none: the usual ones) and
+// fits the choice on all the data.
+nb::tuple choose(Data& data, const TextOptions& options, std::vector<double> cost,
+                 const std::vector<std::string>& names, std::vector<double> lambdas, bool extend,
+                 const std::vector<std::pair<IntVector, IntVector>>& splits, unsigned threads,
+                 const nb::object& observe_search, const nb::object& observe_fit) {
   CvOptions cv;
-  cv.train = train_options(options, std::move(cost));
-  cv.train.label_edges = data.label_edges;
+  cv.train = options_for(data, options, std::move(cost));
   cv.gammas = {cv.train.gamma};
-  cv.candidates = candidates(names, cv.train, data.get());
-  cv.lambdas = std::move(lambdas);
-  cv.first_lambdas = first;
+  cv.candidates = listed_candidates(names, cv.train, data.get());
+  if (lambdas.empty()) cv.first_lambdas = first_usual_lambdas;
+  cv.lambdas = lambdas.empty() ? usual_lambdas() : std::move(lambdas);
   cv.extend = extend;
   cv.plan.given = given_splits(splits);
   const Dataset& examples = data.get();
-  return described(run_interruptibly([&](StopFlag& flag) {
-    const Observer watcher(observe, flag);
+  const CvResult result = run_interruptibly([&](StopFlag& flag) {
+    const Observer watcher(observe_search, flag);
     Context context;
     context.threads = threads;
     context.cancelled = [&flag] { return flag.raised(); };
     if (watcher) cv.observe = [&](const CvProgress& p) { watcher(p.done, p.total, p.seconds); };
-    CvResult result = cross_validate(examples, {}, cv, context);
+    CvResult found = cross_validate(examples, {}, cv, context);
     watcher.rethrow();
-    return result;
-  }));
+    return found;
+  });
+  return nb::make_tuple(described(result), fitted(data.take(), refit_options(result, cv), threads, observe_fit));
 }
 
 }  // namespace
@@ -115,10 +101,10 @@ nb::dict choose(Data& data, const TextOptions& options, std::vector<double> cost
 void bind_fit(nb::module_& module) {
   module.def("fit", &fit_model, nb::arg("data"), nb::arg("options"), nb::arg("cost"), nb::arg("threads"),
              nb::arg("observe").none());
-  module.def("choose", &choose, nb::arg("data"), nb::arg("options"), nb::arg("cost"), nb::arg("candidates"),
-             nb::arg("lambdas"), nb::arg("first"), nb::arg("extend"), nb::arg("splits"), nb::arg("threads"),
-             nb::arg("observe").none(),
-             "Choose a candidate and lambda by the loss on held-out parts; no candidates: the usual ones.");
+  module.def("choose", &choose, nb::arg("data"), nb::arg("options"), nb::arg("cost"), nb::arg("surrogates"),
+             nb::arg("lambdas"), nb::arg("extend"), nb::arg("splits"), nb::arg("threads"),
+             nb::arg("observe_search").none(), nb::arg("observe_fit").none(),
+             "Choose a surrogate and lambda by the loss on held-out parts, and fit the choice on all the data.");
 }
 
 }  // namespace m4n::python

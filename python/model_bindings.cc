@@ -145,12 +145,13 @@ nb::bytes bytes_of(const Model& model) {
   return nb::bytes(bytes.data(), bytes.size());
 }
 
-void save(const Model& model, const std::string& path) {
+// Paths are bytes, as the system has them.
+void save(const Model& model, const nb::bytes& path) {
   try {
+    const std::string name(path.c_str(), path.size());
     const nb::gil_scoped_release released;
-    model.save(path);
+    model.save(name);
   } catch (const Error& error) {
-    const nb::gil_scoped_acquire acquired;
     PyErr_SetString(PyExc_OSError, error.what());
     throw nb::python_error();
   }
@@ -180,13 +181,13 @@ void bind_model(nb::module_& module) {
       .def("weights", &weights)
       .def("attribute_names", &attribute_names)
       .def("cost", &cost)
+      .def("edge_weights",
+           [](const Model& model) { return to_numpy(model.graph.weights, {model.graph.weights.size()}); })
       .def_prop_ro("task", [](const Model& model) { return to_string(model.task); })
       .def_prop_ro("surrogate", [](const Model& model) { return to_string(model.surrogate); })
       .def_prop_ro("decoder", [](const Model& model) { return to_string(model.decode); })
       .def_prop_ro("features", [](const Model& model) { return to_string(model.map.kind); })
       .def_prop_ro("gamma", [](const Model& model) { return model.map.kernel.gamma; })
-      .def_prop_ro("from_attributes",
-                   [](const Model& model) { return model.input && model.input->format == Format::crfsuite; })
       .def_ro("loss", &Model::loss_name)
       .def_ro("smoothing", &Model::smoothing)
       .def_ro("classes", &Model::classes)

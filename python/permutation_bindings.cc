@@ -33,7 +33,7 @@ Data outputs(nb::handle x, const IntMatrix& label, std::vector<std::string> name
   data.class_names = std::move(names);
   data.feature_names = std::move(feature_names);
   if (weight) data.weight = to_vector(*weight);
-  data.x = owned(source);
+  data.x = without_gil(source);
   for (const auto& [u, v] : label_edges) out.label_edges.push_back({u, v});
   return out;
 }

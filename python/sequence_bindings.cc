@@ -18,12 +18,15 @@
 namespace m4n::python {
 namespace {
 
+constexpr std::size_t sequences_a_look = 256;  // at whether Ctrl-C was pressed
+
 // append(batch) for every sequence.
 template <class Append>
 void for_each_sequence(const nb::list& items, Append&& append) {
   AttributeBatch batch;
   std::size_t i = 0;
   for (const nb::handle sequence : items) {
+    if (i % sequences_a_look == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
     batch.clear();
     std::size_t t = 0;
     for (const nb::handle token : nb::iter(sequence))
@@ -88,7 +91,7 @@ Features rows_of(const Model& model, const nb::object& x, const std::vector<std:
   if (model.input && model.input->format == Format::crfsuite)
     throw nb::type_error("the model was trained on tokens with attributes; give a dict or a list of str a token");
   if (nb::isinstance<nb::list>(x)) return stacked(nb::borrow<nb::list>(x), lengths, "sequence");
-  return owned(feature_source(x));
+  return without_gil(feature_source(x));
 }
 
 NewArray<std::int32_t> predict(const Model& model, const nb::object& x, const std::vector<std::size_t>& lengths,

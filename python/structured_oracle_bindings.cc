@@ -182,29 +182,24 @@ nb::tuple assignment(const Batch3& scores, unsigned threads) {
   return nb::make_tuple(to_numpy(std::move(value), {n}), to_numpy(std::move(position), {n, size}));
 }
 
-// The doubly stochastic matrix diag(a) exp(S) diag(b). The duals of the best permutation are taken from S first: the
-// entries are then at most 1, and 1 on that permutation, so that no row or column vanishes however large the scores.
-NewArray<double> sinkhorn(const Batch3& scores, double tol, int sweeps, unsigned threads) {
+// diag(a) exp(S) diag(b), and how wrong the sums of columns were before they were made exact.
+nb::tuple sinkhorn(const Batch3& scores, double tol, int steps, unsigned threads) {
   const std::size_t n = scores.shape(0), size = square_size(scores), cells = size * size;
-  std::vector<double> out(n * cells);
+  std::vector<double> out(n * cells), error(n);
   {
     const nb::gil_scoped_release released;
+    require_scores({scores.data(), scores.size()}, "scores");
     parallel_chunks(n, chunk, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-      Assignment solver;
+      SinkhornScaling scaling;
       std::vector<double> sums(size), others(size);
       for (std::size_t i = first; i < last; ++i) {
-        const std::span<const double> s(scores.data() + i * cells, cells);
         const std::span<double> p = std::span(out).subspan(i * cells, cells);
-        solver.solve(s, size);
-        const auto u = solver.row_duals(), w = solver.column_duals();
-        for (std::size_t e = 0; e < cells; ++e) p[e] = std::exp(std::min(0.0, s[e] - u[e / size] - w[e % size]));
-        for (int sweep = 0; sweep < sweeps && sinkhorn_sweep(p, size, sums) > tol; ++sweep) {
-        }
+        error[i] = scaling.solve({scores.data() + i * cells, cells}, size, tol, steps, p);
         round_to_birkhoff(p, size, sums, others);
       }
     });
   }
-  return to_numpy(std::move(out), {n, size, size});
+  return nb::make_tuple(to_numpy(std::move(out), {n, size, size}), to_numpy(std::move(error), {n}));
 }
 
 }  // namespace
@@ -217,7 +212,7 @@ void bind_structured_oracles(nb::module_& module) {
   module.def("max_min_permutation", &max_min_permutation, nb::arg("scores"), nb::arg("name"), nb::arg("cost"),
              nb::arg("tol"), nb::arg("threads"));
   module.def("assignment", &assignment, nb::arg("scores"), nb::arg("threads"));
-  module.def("sinkhorn", &sinkhorn, nb::arg("scores"), nb::arg("tol"), nb::arg("sweeps"), nb::arg("threads"));
+  module.def("sinkhorn", &sinkhorn, nb::arg("scores"), nb::arg("tol"), nb::arg("steps"), nb::arg("threads"));
 }
 
 }  // namespace m4n::python

@@ -47,8 +47,15 @@ std::string name_of(const Candidate& candidate, std::span<const Candidate> all);
 
 // m4n, smoothed m4n (of classes and grades), m3n and crf; m4n with both of its decoders where the costs are not
 // symmetric. crf is not among them where it would have to sum over permutations of too many items.
-std::vector<Candidate> automatic_candidates(const TrainOptions& options, const Dataset& data, double smoothing);
-inline constexpr double usual_smoothing = 4;
+std::vector<Candidate> automatic_candidates(const TrainOptions& options, const Dataset& data);
+inline constexpr double usual_smoothing = 4;  // unless the options give one
+// Those of `names`: m4n, smoothed, m3n, crf, qs, or auto alone for the automatic ones; none: the one of the options.
+std::vector<Candidate> listed_candidates(const std::vector<std::string>& names, const TrainOptions& options,
+                                         const Dataset& data);
+
+// 2^0 to 2^-16, of which those to 2^-8 are to be tried first: smaller ones cost the most time and are seldom the best.
+std::vector<double> usual_lambdas();
+inline constexpr std::size_t first_usual_lambdas = 9;
 
 struct CvCell {
   std::size_t split = 0, gamma = 0, candidate = 0;  // indices into the options' lists

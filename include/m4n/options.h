@@ -1,5 +1,5 @@
-// Everything a user can ask of training, with its default. The command line, its --help, docs/cli.md and the Python
-// signatures are derived from the one table behind `train_option_table()`; nothing is declared twice.
+// Everything a user can ask of training, with its default. The command line, its --help and docs/cli.md are derived
+// from the one table behind `train_option_table()`; Python gives its values by the names of this table.
 #pragma once
 #include <cstdint>
 #include <functional>

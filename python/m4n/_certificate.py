@@ -25,14 +25,14 @@ class Certificate:
 
 
 def warn_unless_converged(estimator: Any) -> Any:
-    """To be called from fit: the warning points at the line that called it."""
+    """To be called from what fit calls: the warning points at the line that called fit."""
     certificate = estimator.certificate_
     if not certificate.converged:
         warnings.warn(
             f"stopped after {estimator.n_iter_} iterations at a relative gap of {certificate.relative_gap:.3g}, the "
-            f"tolerance is {estimator.tol:.3g}: allow more with max_iter, ask for less with tol, or regularise more "
+            f"tolerance is {float(estimator.tol):.3g}: allow more with max_iter, ask for less with tol, or regularise more "
             "with a larger lam",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
     return estimator

@@ -13,11 +13,6 @@ __version__: str = ...
 class Data:
     """Examples with labels, ready for fit(), which takes them away."""
 
-    @property
-    def examples(self) -> int: ...
-    @property
-    def features(self) -> int: ...
-
 def table(
     x: object,
     label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
@@ -90,7 +85,7 @@ class Model:
         scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         threads: int,
     ) -> NDArray[numpy.float64]: ...
-    def save(self, path: str) -> None: ...
+    def save(self, path: bytes) -> None: ...
     def to_bytes(self) -> bytes: ...
     @staticmethod
     def from_bytes(bytes: bytes, name: str) -> Model: ...
@@ -100,6 +95,7 @@ class Model:
     def weights(self) -> dict: ...
     def attribute_names(self) -> list[str]: ...
     def cost(self) -> NDArray[numpy.float64]: ...
+    def edge_weights(self) -> NDArray[numpy.float64]: ...
     @property
     def task(self) -> str: ...
     @property
@@ -110,8 +106,6 @@ class Model:
     def features(self) -> str: ...
     @property
     def gamma(self) -> float: ...
-    @property
-    def from_attributes(self) -> bool: ...
     @property
     def loss(self) -> str: ...
     @property
@@ -150,9 +144,8 @@ def choose(
     data: Data,
     options: Mapping[str, str],
     cost: Sequence[float],
-    candidates: Sequence[tuple[str, float, str]],
+    surrogates: Sequence[str],
     lambdas: Sequence[float],
-    first: int,
     extend: bool,
     splits: Sequence[
         tuple[
@@ -161,10 +154,11 @@ def choose(
         ]
     ],
     threads: int,
-    observe: object | None,
-) -> dict:
+    observe_search: object | None,
+    observe_fit: object | None,
+) -> tuple:
     """
-    Choose a candidate and lambda by the loss on held-out parts; no candidates: the usual ones.
+    Choose a surrogate and lambda by the loss on held-out parts, and fit the choice on all the data.
     """
 
 def max_min(
@@ -210,6 +204,6 @@ def assignment(
 def sinkhorn(
     scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
     tol: float,
-    sweeps: int,
+    steps: int,
     threads: int,
-) -> NDArray[numpy.float64]: ...
+) -> tuple: ...

@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from ._options import reals
+
 
 def name_of(label: Any) -> str:
     """As the label would be written in a data file."""
@@ -16,12 +18,40 @@ def name_of(label: Any) -> str:
     return str(label)
 
 
+def text_of(what: str, names: Sequence[Any]) -> list[str]:
+    """Names that a file can hold, each once."""
+    found = list(map(str, names))
+    for name in found:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"the {what} {name!r} is no text of Unicode: it holds half a pair of surrogates") from None
+    if len(set(found)) != len(found):
+        twice = next(name for name in found if found.count(name) > 1)
+        raise ValueError(f"the {what} {twice!r} occurs twice")
+    return found
+
+
 def class_names(classes: np.ndarray) -> list[str]:
-    return [name_of(label) for label in classes]
+    return text_of("class", [name_of(label) for label in classes])
+
+
+def labels_to_judge(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Refuses what cannot be a label of these classes: missing ones, and those of another kind."""
+    missing = [label is None or label != label for label in y.tolist()]
+    if any(missing):
+        raise ValueError(f"y has no label at {missing.index(True)}; expected one for every example")
+    if (y.dtype.kind in "US" or isinstance(y[0], str)) != (classes.dtype.kind in "US" or isinstance(classes[0], str)):
+        raise ValueError(
+            f"y holds labels such as {y[0]!r}, the classes are {classes[:5]}; expected labels of that kind"
+        )
+    return y
 
 
 def classes_from_names(names: Sequence[str]) -> np.ndarray:
-    """Whole numbers if all names are, numbers if all are, else the names."""
+    """Whole numbers if all names are, numbers if all are, truth values likewise, else the names."""
+    if set(names) == {"False", "True"}:
+        return np.array([name == "True" for name in names])
     for kind in (int, float):
         try:
             values = [kind(name) for name in names]
@@ -40,6 +70,8 @@ def encode(y: Any, order: Optional[Sequence[Any]] = None) -> tuple[np.ndarray, n
     classes, label = np.unique(y, return_inverse=True)
     if order is not None:
         given = np.asarray(order)
+        if given.ndim != 1:
+            raise TypeError(f"categories must be a list of grades, found {order!r}")
         if len(np.unique(given)) != len(given):
             raise ValueError("categories names a grade twice")
         unknown = np.setdiff1d(classes, given)
@@ -76,7 +108,7 @@ def costs_by_rows(cost: Any, classes: np.ndarray) -> list[float]:
     """k x k costs, row by row. Those of a data frame whose rows and columns are named by classes may have any order,
     and more classes than are in y."""
     k, names = len(classes), class_names(classes)
-    values = np.asarray(cost, dtype=np.float64)
+    values = reals("cost_matrix", cost, "None, a name or k x k numbers")
     if hasattr(cost, "index") and hasattr(cost, "columns"):
         rows, columns = class_names(cost.index), class_names(cost.columns)
         if all(found.count(name) == 1 for name in names for found in (rows, columns)):

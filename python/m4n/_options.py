@@ -11,8 +11,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
-from . import _core
-
 # Options of the library that estimators call otherwise.
 PARAMETER_OF = {
     "lambda": "lam",
@@ -26,6 +24,7 @@ PARAMETER_OF = {
     "min-count": "min_count",
     "class-weight": "class_weight",
     "folds": "cv",
+    "surrogates": "surrogate",
 }
 
 MOST_THREADS = 4096
@@ -38,7 +37,8 @@ def in_python_words(cost: str = "cost_matrix") -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        message = re.sub(r"--([a-z-]+)", lambda m: called.get(m[1], m[1].replace("-", "_")), str(error))
+        # What stands in quotes is the user's.
+        message = re.sub(r"(?<!['\w-])--([a-z-]+)", lambda m: called.get(m[1], m[1].replace("-", "_")), str(error))
         raise ValueError(message) from None
 
 
@@ -57,6 +57,23 @@ def word(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     return value
 
 
+def listed(name: str, value: Any) -> list[Any]:
+    if isinstance(value, (str, bytes, dict, set)) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
+        raise TypeError(f"{name} must be a list, found {value!r:.80}")
+    return list(value)
+
+
+def reals(name: str, value: Any, expected: str) -> np.ndarray:
+    """Numbers in an array; ``expected`` says of which shape."""
+    try:
+        found = np.asarray(value)
+        if found.dtype.kind not in "biufO":
+            raise TypeError
+        return np.asarray(found, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {expected}, found {value!r}") from None
+
+
 def yes_no(name: str, value: Any) -> str:
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False, found {value!r}")
@@ -65,7 +82,7 @@ def yes_no(name: str, value: Any) -> str:
 
 def threads_of(n_jobs: Optional[int]) -> int:
     """As everywhere in scikit-learn: None is 1, -1 all; results do not depend on it."""
-    if n_jobs is not None and not isinstance(n_jobs, numbers.Integral):
+    if n_jobs is not None and (isinstance(n_jobs, (bool, np.bool_)) or not isinstance(n_jobs, numbers.Integral)):
         raise TypeError(f"n_jobs must be None or a whole number, found {n_jobs!r}")
     return min(int(effective_n_jobs(n_jobs)), MOST_THREADS)
 
@@ -74,7 +91,9 @@ def seed_of(random_state: Any) -> str:
     """None is 0: a fit is repeatable unless a generator is passed."""
     if random_state is None:
         return "0"
-    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, (bool, np.bool_)):
+    if isinstance(random_state, (bool, np.bool_)):
+        raise TypeError(f"random_state must be None, a whole number or a generator, found {random_state!r}")
+    if isinstance(random_state, numbers.Integral):
         if random_state < 0:
             raise ValueError(f"random_state must not be negative, found {random_state}")
         return str(int(random_state))
@@ -107,9 +126,15 @@ def surrogate_options(estimator: Any, decoders: tuple[str, ...]) -> dict[str, st
     return options
 
 
+def is_talkative(verbose: Any) -> bool:
+    if not isinstance(verbose, (numbers.Real, np.bool_)):
+        raise TypeError(f"verbose must be a whole number, found {verbose!r}")
+    return bool(verbose)
+
+
 def printer(verbose: Any) -> Any:
     """Called by the library with where a fit stands; None where nothing is to be said."""
-    if not verbose:
+    if not is_talkative(verbose):
         return None
 
     def show(epoch: int, seconds: float, primal: float, dual: float, relative_gap: float) -> None:
@@ -119,21 +144,10 @@ def printer(verbose: Any) -> Any:
 
 
 def cv_printer(verbose: Any) -> Any:
-    if not verbose:
+    if not is_talkative(verbose):
         return None
 
     def show(done: int, total: int, seconds: float) -> None:
         print(f"[m4n] {done} of {total} paths, {seconds:.2f} s")
 
     return show
-
-
-def cost_name(estimator: Any) -> str:
-    """How the estimator calls its costs."""
-    return "cost" if hasattr(estimator, "cost") else "cost_matrix"
-
-
-def learn(estimator: Any, data: Any, options: dict[str, str], cost: list[float]) -> Any:
-    """The model of these data and options."""
-    with in_python_words(cost_name(estimator)):
-        return _core.fit(data, options, cost, threads_of(estimator.n_jobs), printer(estimator.verbose))

@@ -2,79 +2,91 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
-from ._certificate import warn_unless_converged
-from ._options import in_python_words, learn, solver_options, threads_of
-from ._structured import StructuredEstimator
-from ._tabular import feature_options, feature_parameters, features_for_core, positive_weights
+from ._estimator import Estimator, Training
+from ._features import REALS, feature_options, feature_parameters, features_for_core
+from ._labels import text_of
+from ._options import in_python_words, threads_of
+from ._weights import weights_of
 
 
-class OutputTable(StructuredEstimator):
+class OutputTable(Estimator):
     """One row of features and M outputs an example."""
 
     _names: str  # the attribute that holds the names of the outputs
     _letter: str  # how files call them
+    _cost_name = "cost"
 
-    def fit(self, X: Any, Y: Any, sample_weight: Any = None) -> Any:
-        """Learn from rows X, dense or CSR, and their outputs Y, n x M.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn from rows X, dense or CSR, and their outputs y, n x M.
 
         Examples of weight zero count as absent.
         """
-        data, options, cost, _ = self._training(X, Y, sample_weight)
-        return warn_unless_converged(self._adopt(learn(self, data, options, cost)))
+        return self._fit(X, y, sample_weight)
 
-    def _numbers_of(self, Y: Any) -> np.ndarray:
+    def _numbers_of(self, y: Any) -> np.ndarray:
         """The outputs as the library counts them, checked."""
         raise NotImplementedError
 
     def _cost_options(self, outputs: int) -> tuple[dict[str, str], list[float]]:
         raise NotImplementedError
 
-    def _edges_between(self, outputs: list[str]) -> list[tuple[int, int]]:
+    def _edges_between(self, columns: list[Any]) -> list[tuple[int, int]]:
         """Those that are given, by numbers of outputs."""
         return []
 
-    def _training(
-        self, X: Any, Y: Any, sample_weight: Any
-    ) -> tuple[Any, dict[str, str], list[float], Optional[np.ndarray]]:
-        """Data for the library, its options, costs, and which examples are kept where weights leave some out."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        label = self._numbers_of(Y)
-        if len(label) != X.shape[0]:
-            raise ValueError(f"X and Y have inconsistent numbers of samples: {X.shape[0]} and {len(label)}")
-        weight, kept = None, None
-        if sample_weight is not None:
-            weight = positive_weights(sample_weight, X)
-            if not weight.all():
-                kept = weight > 0
-                X, label, weight = X[kept], label[kept], weight[kept]
-        columns = [f"{self._letter}{j + 1}" for j in range(label.shape[1])]
-        if hasattr(Y, "columns"):
-            columns = list(map(str, Y.columns))
-        options = {"task": self._task, **solver_options(self), **self._surrogate_options(), **feature_options(self)}
-        if weight is not None and "lambda" not in options:  # as repeated rows would have it
-            parts = label.shape[1] if options.get("surrogate") in ("m4n", "m3n") else 1
-            options["lambda"] = repr(parts / float(weight.sum()))
-        named, cost = self._cost_options(label.shape[1])
-        names = list(getattr(self, "feature_names_in_", ()))
-        with in_python_words("cost"):
-            data = _core.outputs(features_for_core(X), label, columns, weight, names, self._edges_between(columns))
-        return data, {**options, **named}, cost, kept
+    def _judged(self, y: Any) -> np.ndarray:
+        """The outputs to judge predictions by; the columns of a data frame may have any order."""
+        names = getattr(self, self._names).tolist()
+        if hasattr(y, "columns"):
+            own = list(map(str, y.columns))
+            if own != names and sorted(own) == sorted(names):
+                y = y.iloc[:, [own.index(name) for name in names]]
+            elif own != names and names != self._usual_names(len(names)):
+                raise ValueError(f"y has the columns {own[:5]}; the model was trained on {names[:5]}")
+        return self._numbers_of(y)
+
+    def _usual_names(self, outputs: int) -> list[str]:
+        return [f"{self._letter}{j + 1}" for j in range(outputs)]
+
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        X = validate_data(self, X, accept_sparse="csr", dtype=REALS)
+        label = self._numbers_of(y)
+        examples, outputs = label.shape
+        if examples != X.shape[0]:
+            raise ValueError(f"X and y have inconsistent numbers of samples: {X.shape[0]} and {examples}")
+        weights = weights_of(sample_weight, X)
+        columns = self._usual_names(outputs)
+        if hasattr(y, "columns"):
+            columns = text_of("column of y", y.columns)
+        options = {**self._common_options(), **feature_options(self)}
+        if weights.total is not None and "lambda" not in options:
+            parts = outputs if options.get("surrogate") in ("m4n", "m3n") else 1  # their loss is a mean over outputs
+            options["lambda"] = repr(parts / weights.total)
+        named, cost = self._cost_options(outputs)
+        names = text_of("column", getattr(self, "feature_names_in_", ()))
+        edges = self._edges_between(list(getattr(y, "columns", columns)))
+        with in_python_words(self._cost_name):
+            rows = features_for_core(weights.of(X))
+            data = _core.outputs(rows, weights.of(label), columns, weights.value, names, edges)
+        return Training(data, {**options, **named}, cost, None, examples, weights.kept)
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
-        with in_python_words():
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=REALS)
+        with in_python_words(self._cost_name):
             return self._model.scores(features_for_core(X), threads_of(self.n_jobs))
 
-    def _adopt(self, model: Any) -> Any:
+    def _adopt(self, model: Any, classes: Any) -> Any:
+        super()._adopt(model, classes)
         setattr(self, self._names, np.array(model.classes))
-        return super()._adopt(model)
+        self._adopt_weights(model)
+        return self
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._cv import LambdaSearch
+from ._cv import TableSearch
 from ._tabular import MaxMinTabular
 
 
@@ -15,9 +15,9 @@ class MaxMinClassifier(MaxMinTabular):
 
     Parameters
     ----------
-    cost_matrix : None, k x k array or 'absolute', 'squared', default None
-        cost_matrix[true][predicted], classes in the order of classes_. None: every mistake costs 1. The names are
-        |i - j| and (i - j)^2 for the ranks i and j of classes that are numbers. A data frame whose rows and columns
+    cost_matrix : None, k x k array or 'zero-one', 'absolute', 'squared', default None
+        cost_matrix[true][predicted], classes in the order of classes_. None, 'zero-one': every mistake costs 1.
+        The others are |i - j| and (i - j)^2 for the ranks i and j of classes that are numbers. A data frame whose rows and columns
         are named by classes may have any order, and more classes than y.
     surrogate : 'm4n', 'm3n', 'crf' or 'qs', default 'm4n'
         Max-min margin, max-margin, log-likelihood, or squared error of the costs.
@@ -109,7 +109,7 @@ class MaxMinClassifier(MaxMinTabular):
         self.verbose = verbose
 
 
-class MaxMinClassifierCV(LambdaSearch, MaxMinTabular):
+class MaxMinClassifierCV(TableSearch, MaxMinTabular):
     """MaxMinClassifier with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
 
     Parameters
@@ -132,7 +132,7 @@ class MaxMinClassifierCV(LambdaSearch, MaxMinTabular):
     lam_ : the lam that was chosen
     best_cost_ : its mean cost on the held-out parts
     surrogate_, smoothing_, decode_ : and what with
-    cv_results_ : dict of arrays: surrogate, decode, lam, mean_cost, std_cost, split<i>_cost
+    cv_results_ : dict of arrays: surrogate, smoothing, decode, lam, mean_cost, std_cost, split<i>_cost
 
     Those of MaxMinClassifier, of the fit on all the data.
     """

@@ -9,19 +9,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _core
-from ._certificate import warn_unless_converged
-from ._cv import Search, folds_of, search
-from ._options import in_python_words, learn, solver_options, threads_of
-from ._structured import StructuredEstimator
-from ._tabular import has_probabilities
+from ._cv import ListSearch
+from ._estimator import Estimator, Training, has_probabilities
+from ._features import REALS
+from ._options import in_python_words, listed, threads_of
 
 
 def pairs_of(X: Any) -> tuple[list[np.ndarray], list[int]]:
     """M x M rows an example, and M."""
     parts, points = [], []
-    for i, pairs in enumerate(X):
-        pairs = check_array(pairs, dtype=[np.float64, np.float32], ensure_2d=False, allow_nd=True, input_name=f"X[{i}]")
-        if pairs.ndim != 3 or pairs.shape[0] != pairs.shape[1]:
+    for i, pairs in enumerate(listed("X", X)):
+        pairs = check_array(pairs, dtype=REALS, ensure_2d=False, allow_nd=True, input_name=f"X[{i}]")
+        if pairs.ndim != 3 or pairs.shape[0] != pairs.shape[1] or pairs.shape[2] == 0:
             raise ValueError(f"X[{i}] has the shape {pairs.shape}; expected M x M x d, the features of pairs of points")
         parts.append(pairs.reshape(-1, pairs.shape[2]))
         points.append(pairs.shape[0])
@@ -32,7 +31,7 @@ def pairs_of(X: Any) -> tuple[list[np.ndarray], list[int]]:
 
 def partners_of(y: Any, points: list[int]) -> np.ndarray:
     """Partners of all points, one example behind the other."""
-    y = [np.asarray(partners) for partners in y]
+    y = [np.asarray(partners) for partners in listed("y", y)]
     if len(y) != len(points):
         raise ValueError(f"{len(points)} examples and {len(y)} lists of partners do not belong together")
     for i, (partners, size) in enumerate(zip(y, points)):
@@ -41,7 +40,7 @@ def partners_of(y: Any, points: list[int]) -> np.ndarray:
     return np.concatenate(y).astype(np.int32)
 
 
-class MatchingEstimator(StructuredEstimator):
+class MatchingEstimator(Estimator):
     """Shared by MaxMinMatcher and its CV form."""
 
     _task = "matching"
@@ -49,19 +48,21 @@ class MatchingEstimator(StructuredEstimator):
     def fit(self, X: Any, y: Any) -> Any:
         """Learn from X[e][i][j], the features of the pair of point i of the first set and j of the second in example
         e, and y[e][i], the partner of point i, from 0. Sets may have different sizes from example to example."""
-        return warn_unless_converged(self._adopt(learn(self, *self._training(X, y))))
+        return self._fit(X, y)
 
-    def _training(self, X: Any, y: Any) -> tuple[Any, dict[str, str], list[float]]:
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         parts, points = pairs_of(X)
         partners = partners_of(y, points)
-        options = {"task": self._task, **solver_options(self), **self._surrogate_options()}
+        options = self._common_options()
         with in_python_words():
             data = _core.matchings(parts, points, partners)
-        return data, options, []
+        return Training(data, options, [], None, len(points))
 
-    def _adopt(self, model: Any) -> Any:
+    def _adopt(self, model: Any, classes: Any) -> Any:
+        super()._adopt(model, classes)
         self.n_features_in_ = model.d
-        return super()._adopt(model)
+        self.coef_ = model.weights()["coef"]
+        return self
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
@@ -72,6 +73,14 @@ class MatchingEstimator(StructuredEstimator):
         parts, points = pairs_of(X)
         with in_python_words():
             return function(self._model, parts, points, threads_of(self.n_jobs)), points
+
+    def decision_function(self, X: Any) -> list[np.ndarray]:
+        """The score of every pair, M x M an example."""
+        check_is_fitted(self)
+        parts, points = pairs_of(X)
+        with in_python_words():
+            scores = [self._model.scores(part, threads_of(self.n_jobs)) for part in parts]
+        return [own.reshape(size, size) for own, size in zip(scores, points)]
 
     def predict(self, X: Any) -> list[np.ndarray]:
         """The partner of every point of the first set, from 0: one array an example."""
@@ -90,6 +99,13 @@ class MatchingEstimator(StructuredEstimator):
         found, points = self._apply(_core.predict_matchings, X)
         return -_core.permutation_loss(self._model, points, partners_of(y, points), found, None)
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.target_tags.required = True
+        return tags
+
 
 class MaxMinMatcher(MatchingEstimator):
     """Which points of two sets of equal size belong together, by features of pairs of points.
@@ -101,7 +117,8 @@ class MaxMinMatcher(MatchingEstimator):
 
     Attributes
     ----------
-    n_features_in_, n_iter_, certificate_, lam_, decode_, coef_
+    n_features_in_, n_iter_, certificate_, lam_, decode_
+    coef_ (1 x d) : the weights of the features of a pair, for X as it comes
 
     Examples
     --------
@@ -138,7 +155,7 @@ class MaxMinMatcher(MatchingEstimator):
         self.verbose = verbose
 
 
-class MaxMinMatcherCV(Search, MatchingEstimator):
+class MaxMinMatcherCV(ListSearch, MatchingEstimator):
     """MaxMinMatcher with lam, and if asked the surrogate, chosen by the mean cost on held-out examples.
 
     lams, cv (default: 5 folds) and extend are those of MaxMinClassifierCV; surrogate is 'm4n', 'm3n', 'crf', 'qs', a list
@@ -171,9 +188,3 @@ class MaxMinMatcherCV(Search, MatchingEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
-        """Choose lam (and the surrogate) by cross-validation, then learn from all examples."""
-        data, options, cost = self._training(X, y)
-        splits = folds_of(self, data.examples, groups)
-        return warn_unless_converged(self._adopt(search(self, data, options, cost, splits)))

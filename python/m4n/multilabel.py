@@ -10,23 +10,23 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
-from ._cv import OutputSearch
-from ._options import threads_of, word
+from ._cv import TableSearch
+from ._estimator import has_probabilities
+from ._options import listed, reals, threads_of, word
 from ._outputs import OutputTable
-from ._tabular import has_probabilities, positive_weights
+from ._weights import positive_weights
 
 
 class LabelSetEstimator(ClassifierMixin, OutputTable):
-    """Shared by MaxMinMultiLabelClassifier and its CV form. Y[i, j] says whether label j is on in example i."""
+    """Shared by MaxMinMultiLabelClassifier and its CV form. y[i, j] says whether label j is on in example i."""
 
     _task = "multilabel"
     _names, _letter = "labels_", "y"
 
-    def _numbers_of(self, Y: Any) -> np.ndarray:
-        Y = Y.toarray() if sparse.issparse(Y) else Y
-        marks = check_array(Y, dtype=None, input_name="Y")
+    def _numbers_of(self, y: Any) -> np.ndarray:
+        marks = check_array(y.toarray() if sparse.issparse(y) else y, dtype=None, input_name="y")
         if marks.dtype.kind not in "biuf" or not np.isin(marks, (0, 1)).all():
-            raise ValueError("Y must hold 0 and 1 only: one column a label, 1 where it is on")
+            raise ValueError("y must hold 0 and 1 only: one column a label, 1 where it is on")
         return np.ascontiguousarray(marks, dtype=np.int32)
 
     def _cost_options(self, outputs: int) -> tuple[dict[str, str], list[float]]:
@@ -35,27 +35,31 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
             named["edges"] = word("edges", self.edges, ("tree",))
         if isinstance(self.cost, str):
             return {**named, "loss": word("cost", self.cost, ("hamming",))}, []
-        costs = np.asarray(self.cost, dtype=np.float64)
+        costs = reals("cost", self.cost, f"'hamming' or {(2, outputs)} numbers: misses, false alarms")
         if costs.shape != (2, outputs):
             raise ValueError(f"cost has the shape {costs.shape}; expected {(2, outputs)}: misses, false alarms")
         return named, costs.ravel().tolist()
 
-    def _edges_between(self, outputs: list[str]) -> list[tuple[int, int]]:
+    def _edges_between(self, columns: list[Any]) -> list[tuple[int, int]]:
         if self.edges is None or isinstance(self.edges, str):
             return []
-        number_of: dict[Any, int] = {i: i for i in range(len(outputs))}
-        number_of.update({name: i for i, name in enumerate(outputs)})
+        # A column is known by its own name, by that name as text, or by its number.
+        number_of: dict[Any, int] = {i: i for i in range(len(columns))}
+        number_of.update({str(name): i for i, name in enumerate(columns)})
+        number_of.update({name: i for i, name in enumerate(columns)})
         found = []
-        for pair in self.edges:
-            if len(pair) != 2 or not all(end in number_of for end in pair):
-                raise ValueError(f"edges holds {pair}; expected pairs of numbers of labels, or of columns of Y")
+        for pair in listed("edges", self.edges):
+            pair = pair.tolist() if isinstance(pair, np.ndarray) else pair
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(end in number_of for end in pair):
+                raise ValueError(f"edges holds {pair}; expected pairs of numbers of labels, or of columns of y")
             found.append((number_of[pair[0]], number_of[pair[1]]))
         return found
 
-    def _adopt(self, model: Any) -> Any:
-        super()._adopt(model)
+    def _adopt(self, model: Any, classes: Any) -> Any:
+        super()._adopt(model, classes)
         self.classes_ = self.labels_
         self.edges_ = np.array(model.edges, dtype=np.intp).reshape(-1, 2)
+        self.edge_weights_ = model.edge_weights().reshape(-1, 2, 2)
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -77,11 +81,11 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
         scores = self._scores(X)
         return self._model.probabilities(scores, threads_of(self.n_jobs))
 
-    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the mean over examples of the mean cost of their labels."""
-        predicted, truth = self.predict(X), self._numbers_of(Y)
+        predicted, truth = self.predict(X), self._judged(y)
         if predicted.shape != truth.shape:
-            raise ValueError(f"Y has the shape {truth.shape}; expected {predicted.shape}")
+            raise ValueError(f"y has the shape {truth.shape}; expected {predicted.shape}")
         kept = self._model.cost()
         miss, false_alarm = kept if kept.size else np.ones((2, truth.shape[1]))
         cost = np.where(predicted == truth, 0.0, np.where(truth == 1, miss, false_alarm)).mean(axis=1)
@@ -110,7 +114,7 @@ class MaxMinMultiLabelClassifier(LabelSetEstimator):
     surrogate : 'm4n', 'm3n', 'crf' or 'qs', default 'm4n'
     edges : None, 'tree' or list of pairs, default None
         Labels depend on each other along a tree that is found in the training labels, or along these edges between
-        labels, by their numbers from 0 or the columns of Y; None: not at all.
+        labels, by their numbers from 0 or the columns of y; None: not at all.
 
     lam : float or None, default None
         Weight of |w|^2 / 2 beside the mean loss; None: 1/n, for m4n and m3n M/n, as their loss is a mean over labels;
@@ -121,9 +125,11 @@ class MaxMinMultiLabelClassifier(LabelSetEstimator):
 
     Attributes
     ----------
-    labels_, classes_ : names of the labels, the columns of Y if it is a data frame
+    labels_, classes_ : names of the labels, the columns of y if it is a data frame
     edges_ : E x 2, the numbers of the labels that depend on each other
-    n_features_in_, feature_names_in_, n_iter_, certificate_, lam_, decode_, coef_, intercept_, gamma_
+    edge_weights_ : E x 2 x 2, the scores of both being off, one on, both on: [first][second]
+    coef_ (M x d), intercept_ : of linear features; with edges two rows a label, for off and on
+    n_features_in_, feature_names_in_, n_iter_, certificate_, lam_, decode_, gamma_
 
     Examples
     --------
@@ -173,7 +179,7 @@ class MaxMinMultiLabelClassifier(LabelSetEstimator):
         self.verbose = verbose
 
 
-class MaxMinMultiLabelClassifierCV(OutputSearch, LabelSetEstimator):
+class MaxMinMultiLabelClassifierCV(TableSearch, LabelSetEstimator):
     """MaxMinMultiLabelClassifier with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
 
     lams, cv (default: 5 folds) and extend are those of MaxMinClassifierCV; surrogate is 'm4n', 'm3n', 'crf', 'qs', a list

@@ -11,13 +11,15 @@ indicator of the truth is a subgradient of the M4N loss.
 from __future__ import annotations
 
 import numbers
+import warnings
 from typing import Any, NamedTuple, Optional
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from . import _core
-from ._options import in_python_words, number, threads_of, word
-from ._structured import position_cost
+from ._options import in_python_words, number, reals, threads_of, word
+from ._positions import position_cost
 
 __all__ = [
     "ChainMaxMin",
@@ -53,7 +55,7 @@ class ChainMaxMin(NamedTuple):
 
 def _batched(values: Any, axes: int, name: str = "scores") -> tuple[np.ndarray, tuple[int, ...]]:
     """As one batch, C-ordered float64, and the shape of the batch."""
-    array = np.asarray(values, dtype=np.float64)
+    array = reals(name, values, "numbers")
     if array.ndim < axes:
         raise ValueError(f"{name} must have at least {axes} axes, found {array.ndim}")
     batch = array.shape[: array.ndim - axes]
@@ -62,13 +64,23 @@ def _batched(values: Any, axes: int, name: str = "scores") -> tuple[np.ndarray, 
     return np.ascontiguousarray(array.reshape(-1, *array.shape[array.ndim - axes :])), batch
 
 
+def _tolerance(tol: Any) -> float:
+    number("tol", tol)
+    if not 0 <= tol < np.inf:
+        raise ValueError(f"tol must be finite and not negative, found {tol}")
+    return float(tol)
+
+
 def _unbatched(arrays: Any, batch: tuple[int, ...]) -> list[Any]:
     return [a.reshape(batch + a.shape[1:])[()] for a in arrays]
 
 
 def _cost(cost: Any, k: int) -> np.ndarray:
     if not isinstance(cost, str):
-        return np.ascontiguousarray(cost, dtype=np.float64)
+        values = reals("cost", cost, f"a name or {k} x {k} numbers")
+        if values.shape != (k, k):
+            raise ValueError(f"cost has the shape {values.shape}; expected {(k, k)}, or a name")
+        return values
     steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k))).astype(np.float64)
     if cost in ("zero-one", "hamming"):
         return (steps > 0).astype(np.float64)
@@ -117,8 +129,9 @@ def loss(
     if labels.shape != batch:
         raise ValueError(f"y has the shape {labels.shape}; expected {batch}")
     labels = np.ascontiguousarray(labels.reshape(-1).clip(-1, np.iinfo(np.int32).max), dtype=np.int32)
+    number("smoothing", smoothing)
     if not 0 <= smoothing < np.inf:
-        raise ValueError(f"smoothing must not be negative, found {smoothing}")
+        raise ValueError(f"smoothing must be finite and not negative, found {smoothing}")
     word("surrogate", surrogate, ("m4n", "m3n", "crf"))
     with in_python_words("cost"):
         found = _core.loss(v, labels, _cost(cost, v.shape[1]), surrogate, float(smoothing), threads_of(n_jobs))
@@ -126,10 +139,14 @@ def loss(
 
 
 def _edges(transitions: Any, start: Any, end: Any, labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    def vector(values: Any) -> np.ndarray:
-        return np.zeros(labels) if values is None else np.ascontiguousarray(values, dtype=np.float64)
+    def array(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
+        found = np.zeros(shape) if values is None else reals(name, values, "numbers")
+        if found.shape != shape:
+            raise ValueError(f"{name} has the shape {found.shape}; expected {shape}")
+        return found
 
-    return np.ascontiguousarray(transitions, dtype=np.float64), vector(start), vector(end)
+    between = array("transitions", transitions, (labels, labels))
+    return between, array("start", start, (labels,)), array("end", end, (labels,))
 
 
 def max_min_chain(
@@ -148,7 +165,7 @@ def max_min_chain(
     k = v.shape[2]
     edges = _edges(transitions, start, end, k)
     with in_python_words("cost"):
-        found = _core.max_min_chain(v, *edges, _cost(cost, k), float(tol), threads_of(n_jobs))
+        found = _core.max_min_chain(v, *edges, _cost(cost, k), _tolerance(tol), threads_of(n_jobs))
     return ChainMaxMin(*_unbatched(found, batch))
 
 
@@ -162,7 +179,9 @@ def viterbi(
     (1.5, [1, 0])
     """
     v, batch = _batched(unary, 2, "unary")
-    found = _core.viterbi(v, *_edges(transitions, start, end, v.shape[2]), threads_of(n_jobs))
+    edges = _edges(transitions, start, end, v.shape[2])
+    with in_python_words():
+        found = _core.viterbi(v, *edges, threads_of(n_jobs))
     return tuple(_unbatched(found, batch))
 
 
@@ -177,7 +196,7 @@ def max_min_permutation(
     v, batch = _batched(scores, 2)
     named, values = position_cost(cost, v.shape[1])
     with in_python_words("cost"):
-        found = _core.max_min_permutation(v, named.get("loss", ""), values, float(tol), threads_of(n_jobs))
+        found = _core.max_min_permutation(v, named.get("loss", ""), values, _tolerance(tol), threads_of(n_jobs))
     return MaxMin(*_unbatched(found, batch))
 
 
@@ -189,15 +208,31 @@ def assignment(scores: Any, *, n_jobs: Optional[int] = None) -> tuple[np.ndarray
     (3.0, [1, 0])
     """
     v, batch = _batched(scores, 2)
-    return tuple(_unbatched(_core.assignment(v, threads_of(n_jobs)), batch))
+    with in_python_words():
+        found = _core.assignment(v, threads_of(n_jobs))
+    return tuple(_unbatched(found, batch))
 
 
 def sinkhorn(scores: Any, *, tol: float = 1e-9, max_iter: int = 1000, n_jobs: Optional[int] = None) -> np.ndarray:
     """The doubly stochastic matrix diag(a) exp(scores) diag(b), scores (..., M, M) of any size.
 
-    Scaled until row sums are right to ``tol``, then rounded into the doubly stochastic matrices.
+    By Newton's method rather than Sinkhorn's sweeps, which take as long as the scores are large. Sums of columns are
+    right to ``tol`` (a ConvergenceWarning says where they are not) and then made exact.
+
+    >>> sinkhorn([[1.0, 0.0], [0.0, 1.0]]).round(4).tolist()
+    [[0.7311, 0.2689], [0.2689, 0.7311]]
     """
     v, batch = _batched(scores, 2)
     number("max_iter", max_iter, numbers.Integral)
-    sweeps = min(max(int(max_iter), 0), np.iinfo(np.int32).max)
-    return _unbatched([_core.sinkhorn(v, float(tol), sweeps, threads_of(n_jobs))], batch)[0]
+    if max_iter < 0:
+        raise ValueError(f"max_iter must not be negative, found {max_iter}")
+    steps = min(int(max_iter), np.iinfo(np.int32).max)
+    with in_python_words():
+        found, error = _core.sinkhorn(v, _tolerance(tol), steps, threads_of(n_jobs))
+    if (error > tol).any():
+        warnings.warn(
+            f"stopped after {steps} steps with sums that are wrong by up to {error.max():.3g}: allow more with max_iter",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return _unbatched([found], batch)[0]

@@ -7,12 +7,16 @@ from typing import Any, Optional
 
 import numpy as np
 
-from ._cv import LambdaSearch
-from ._tabular import MaxMinTabular
+from ._cv import TableSearch
+from ._labels import classes_from_names, refuse_numbers_sorted_as_words
+from ._options import word
+from ._tabular import NAMED_COSTS, MaxMinTabular
 
 
-def _are_numbers(grades: np.ndarray) -> bool:
-    return np.asarray(grades).dtype.kind in "iuf"
+def _ascend(grades: Any) -> bool:
+    """Whether they are numbers in the order that numbers have anyway."""
+    grades = np.asarray(grades)
+    return grades.dtype.kind in "iuf" and bool((np.diff(grades) > 0).all())
 
 
 class OrderedGrades(MaxMinTabular):
@@ -36,18 +40,29 @@ class OrderedGrades(MaxMinTabular):
                 f"the grades {names[:5]} are words and taken in the order of the alphabet; give their order with "
                 "categories=[...], from the lowest to the highest",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return None
 
     def _cost(self, classes: np.ndarray) -> Any:
-        cost = super()._cost(classes)
-        if not isinstance(cost, str) or _are_numbers(classes):
+        cost = self._usual_cost if self.cost_matrix is None else self.cost_matrix
+        if not isinstance(cost, str):
+            return super()._cost(classes)
+        word("cost_matrix", cost, NAMED_COSTS)
+        if self.categories is None and cost != "zero-one" and classes.dtype.kind not in "iuf":
+            refuse_numbers_sorted_as_words(classes)
+        if _ascend(classes):
             return cost
-        # A model file calls costs of steps by name only where the grades are numbers.
+        # A model file calls costs of steps by name only where the grades are numbers in their order.
         steps = np.abs(np.subtract.outer(np.arange(len(classes)), np.arange(len(classes)))).astype(float)
         named = {"absolute": steps, "squared": steps**2, "zero-one": (steps > 0).astype(float)}
         return named[cost].ravel().tolist()
+
+    @classmethod
+    def _parameters_of(cls, model: Any) -> dict[str, Any]:
+        grades = classes_from_names(model.classes)
+        known = grades.dtype.kind == "i" and _ascend(grades)
+        return {**super()._parameters_of(model), "categories": None if known else grades.tolist()}
 
 
 class MaxMinOrdinalClassifier(OrderedGrades):
@@ -108,7 +123,7 @@ class MaxMinOrdinalClassifier(OrderedGrades):
         self.verbose = verbose
 
 
-class MaxMinOrdinalClassifierCV(LambdaSearch, OrderedGrades):
+class MaxMinOrdinalClassifierCV(TableSearch, OrderedGrades):
     """MaxMinOrdinalClassifier with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
 
     lams, cv, surrogate and extend are those of MaxMinClassifierCV, the others those of MaxMinOrdinalClassifier.

@@ -9,30 +9,31 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
 from . import _core
-from ._cv import OutputSearch
+from ._cv import TableSearch
+from ._estimator import has_probabilities
 from ._options import threads_of
 from ._outputs import OutputTable
-from ._structured import position_cost
-from ._tabular import has_probabilities, positive_weights
+from ._positions import position_cost
+from ._weights import positive_weights
 
 
 def positions_of(ranks: Any) -> np.ndarray:
     """Ranks 1..M as positions from 0, every row a permutation."""
-    ranks = check_array(ranks, dtype=None, ensure_min_features=2, input_name="Y")
+    ranks = check_array(ranks, dtype=None, ensure_min_features=2, input_name="y")
     every_rank = np.arange(1, ranks.shape[1] + 1)
     if ranks.dtype.kind not in "iuf" or (np.sort(ranks, axis=1) != every_rank).any():
-        raise ValueError("every row of Y must hold the ranks 1, 2, ..., M of the M items, each once; 1 is the best")
+        raise ValueError("every row of y must hold the ranks 1, 2, ..., M of the M items, each once; 1 is the best")
     return np.ascontiguousarray(ranks - 1, dtype=np.int32)
 
 
 class RankingEstimator(OutputTable):
-    """Shared by MaxMinRanker and its CV form. Y[i, j] is the rank of item j in example i, 1 the best."""
+    """Shared by MaxMinRanker and its CV form. y[i, j] is the rank of item j in example i, 1 the best."""
 
     _task = "ranking"
     _names, _letter = "items_", "r"
 
-    def _numbers_of(self, Y: Any) -> np.ndarray:
-        return positions_of(Y)
+    def _numbers_of(self, y: Any) -> np.ndarray:
+        return positions_of(y)
 
     def _cost_options(self, outputs: int) -> tuple[dict[str, str], list[float]]:
         return position_cost(self.cost, outputs)
@@ -55,12 +56,12 @@ class RankingEstimator(OutputTable):
         scores = self._scores(X)
         return self._model.probabilities(scores, threads_of(self.n_jobs))
 
-    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the mean cost of the predicted ranks."""
-        predicted, truth = self.predict(X) - 1, positions_of(Y)
+        predicted, truth = self.predict(X) - 1, self._judged(y)
         weight = None if sample_weight is None else positive_weights(sample_weight, predicted)
         if predicted.shape != truth.shape:
-            raise ValueError(f"Y has the shape {truth.shape}; expected {predicted.shape}")
+            raise ValueError(f"y has the shape {truth.shape}; expected {predicted.shape}")
         sizes = [truth.shape[1]] * len(truth)
         flat = np.ascontiguousarray(predicted, dtype=np.int32).ravel()
         return -_core.permutation_loss(self._model, sizes, truth.ravel(), flat, weight)
@@ -87,8 +88,10 @@ class MaxMinRanker(RankingEstimator):
 
     Attributes
     ----------
-    items_ : names of the items, the columns of Y if it is a data frame
-    n_features_in_, feature_names_in_, n_iter_, certificate_, lam_, decode_, coef_, intercept_, gamma_
+    items_ : names of the items, the columns of y if it is a data frame
+    n_features_in_, feature_names_in_, n_iter_, certificate_, lam_, decode_, gamma_
+    coef_, intercept_ : of linear features; a row an item where the cost is of rank one (spearman, dcg, precision@K),
+        otherwise a row an item and position, all positions of an item behind each other
 
     Examples
     --------
@@ -136,7 +139,7 @@ class MaxMinRanker(RankingEstimator):
         self.verbose = verbose
 
 
-class MaxMinRankerCV(OutputSearch, RankingEstimator):
+class MaxMinRankerCV(TableSearch, RankingEstimator):
     """MaxMinRanker with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
 
     lams, cv (default: 5 folds) and extend are those of MaxMinClassifierCV; surrogate is 'm4n', 'm3n', 'crf', 'qs', a list

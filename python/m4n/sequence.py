@@ -8,20 +8,24 @@ from typing import Any, NamedTuple, Optional, Sequence
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._certificate import Certificate, warn_unless_converged
-from ._cv import Search, folds_of, search
-from ._labels import class_names, costs_by_rows, encode, index_of, refuse_numbers_sorted_as_words
-from ._model_file import ModelFile
-from ._options import in_python_words, learn, number, solver_options, surrogate_options, threads_of, word
-from ._tabular import features_for_core, has_probabilities
+from ._cv import ListSearch
+from ._estimator import Estimator, Training, has_probabilities
+from ._features import REALS, features_for_core
+from ._labels import (
+    class_names,
+    costs_by_rows,
+    encode,
+    index_of,
+    labels_to_judge,
+    refuse_numbers_sorted_as_words,
+)
+from ._options import in_python_words, listed, number, threads_of, word
 
-DECODERS = ("viterbi", "argmax", "adversary", "expected")
 NAMED_COSTS = ("hamming", "absolute", "squared")
 LARGEST_COUNT = 2**31 - 1
 LARGEST_HASH_BITS = 30
@@ -61,40 +65,66 @@ def tokens_of(X: Any) -> Tokens:
     parts = []
     for i, sequence in enumerate(sequences):
         try:
-            parts.append(check_array(sequence, accept_sparse="csr", dtype=[np.float64, np.float32]))
+            parts.append(check_array(sequence, accept_sparse="csr", dtype=REALS))
         except (TypeError, ValueError) as error:
             raise type(error)(f"sequence {i}: {error}") from None
+    for i, part in enumerate(parts):
+        if part.shape[1] != parts[0].shape[1]:
+            raise ValueError(f"sequence {i} has {part.shape[1]} features; expected {parts[0].shape[1]} as in the first")
     lengths = [part.shape[0] for part in parts]
     if any(sparse.issparse(part) for part in parts):
         return Tokens(features_for_core(sparse.vstack(parts, format="csr")), lengths, False)
-    return Tokens(parts, lengths, False)
+    return Tokens([features_for_core(part) for part in parts], lengths, False)
+
+
+def length_of(sequence: Any, number: int) -> int:
+    shape = getattr(sequence, "shape", None)
+    if shape is None and not hasattr(sequence, "__len__") or isinstance(sequence, (str, bytes)) or shape == ():
+        raise TypeError(f"sequence {number} is {sequence!r:.80}; expected rows of numbers, or tokens with attributes")
+    return len(sequence) if shape is None else int(shape[0])
 
 
 def labels_of(labels: Any, sequence: int) -> np.ndarray:
     """The labels of one sequence, all of one kind."""
     found = np.asarray(labels)
+    if found.ndim != 1:
+        raise ValueError(f"y[{sequence}] must be a list of labels, found {labels!r:.80}")
+    if any(label == "" or "\n" in label or "\r" in label for label in found.tolist() if isinstance(label, str)):
+        raise ValueError(f"sequence {sequence} has a label that is empty or holds a line break")
     if found.dtype.kind in "US" and found is not labels and not all(isinstance(label, str) for label in labels):
         raise ValueError(f"sequence {sequence} has labels that are text and others that are not; expected one kind")
     return found
 
 
-class SequenceEstimator(ModelFile, BaseEstimator):
+def columns_of(X: list[Any]) -> Optional[list[str]]:
+    """The names of the features, where sequences are data frames; all must have the same ones."""
+    names = None
+    for i, sequence in enumerate(X):
+        if hasattr(sequence, "columns") and hasattr(sequence, "iloc"):
+            own = list(map(str, sequence.columns))
+            if names is not None and own != names:
+                raise ValueError(f"sequence {i} has the columns {own[:5]}; expected {names[:5]} as in those before")
+            names = own
+    return names
+
+
+class SequenceEstimator(Estimator):
     """Shared by MaxMinSequenceLabeler and its CV form."""
 
     _task = "sequence"
+    _decoders = ("viterbi", "argmax", "adversary", "expected")
 
-    def fit(self, X: Any, y: Any) -> "SequenceEstimator":
+    def fit(self, X: Any, y: Any) -> Any:
         """Learn from sequences X and their labels y: one array of rows (or list of tokens with attributes) and one
         list of labels a sequence."""
-        data, options, cost, classes = self._training(X, y)
-        return warn_unless_converged(self._adopt(learn(self, data, options, cost), classes))
+        return self._fit(X, y)
 
-    def _training(self, X: Any, y: Any) -> tuple[Any, dict[str, str], list[float], np.ndarray]:
-        X, y = list(X), [labels_of(labels, i) for i, labels in enumerate(y)]
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        X, y = listed("X", X), [labels_of(labels, i) for i, labels in enumerate(listed("y", y))]
         if len(X) != len(y):
             raise ValueError(f"{len(X)} sequences and {len(y)} lists of labels do not belong together")
         for i, (sequence, labels) in enumerate(zip(X, y)):
-            length = sequence.shape[0] if hasattr(sequence, "shape") else len(sequence)
+            length = length_of(sequence, i)
             if length != len(labels):
                 raise ValueError(f"sequence {i} has {length} tokens and {len(labels)} labels")
             if length == 0:
@@ -106,6 +136,10 @@ class SequenceEstimator(ModelFile, BaseEstimator):
         if len(classes) < 2:
             raise ValueError(f"only one class in y, {classes!r}; {type(self).__name__} needs at least two")
         options, cost = self._options(classes)
+        names = columns_of(X)
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
         with in_python_words():
             if tokens.attributes:
                 data = _core.attribute_sequences(
@@ -113,10 +147,10 @@ class SequenceEstimator(ModelFile, BaseEstimator):
                 )
             else:
                 data = _core.sequences(tokens.x, tokens.lengths, label, class_names(classes))
-        return data, options, cost, classes
+        return Training(data, options, cost, classes, len(X))
 
     def _options(self, classes: np.ndarray) -> tuple[dict[str, str], list[float]]:
-        options = {"task": self._task, **solver_options(self), **self._surrogate_options()}
+        options = self._common_options()
         options["min-count"] = number("min_count", self.min_count, numbers.Integral)
         if not 1 <= self.min_count <= LARGEST_COUNT:
             raise ValueError(f"min_count must be from 1 to {LARGEST_COUNT}, found {self.min_count}")
@@ -134,20 +168,14 @@ class SequenceEstimator(ModelFile, BaseEstimator):
             return options, costs_by_rows(self.cost_matrix, classes)
         return options, []
 
-    def _surrogate_options(self) -> dict[str, str]:
-        return surrogate_options(self, DECODERS)
-
-    def _adopt(self, model: Any, classes: Any) -> "SequenceEstimator":
-        self._model, self.classes_, self.n_features_in_ = model, classes, model.d
-        self.n_iter_ = model.epochs
-        self.lam_ = model.lam
-        self.decode_ = model.decoder
+    def _adopt(self, model: Any, classes: Any) -> Any:
+        super()._adopt(model, classes)
+        self.classes_, self.n_features_in_ = classes, model.d
         self.cost_matrix_ = model.cost()
         weights = model.weights()
         self.coef_ = weights["features"].T
         self.intercept_ = weights["bias"] if len(weights["bias"]) else np.zeros(len(self.classes_))
         self.transitions_, self.start_, self.end_ = weights["transitions"], weights["start"], weights["end"]
-        self.certificate_: Certificate = Certificate(**model.certificate())
         return self
 
     @property
@@ -159,8 +187,13 @@ class SequenceEstimator(ModelFile, BaseEstimator):
     def _apply(self, function: Any, X: Any) -> tuple[np.ndarray, list[int]]:
         """One row of answers a token, and the lengths; sequences without tokens have none."""
         check_is_fitted(self)
-        X = list(X)
-        lengths = [s.shape[0] if hasattr(s, "shape") else len(s) for s in X]
+        X = listed("X", X)
+        names, known = columns_of(X), getattr(self, "feature_names_in_", None)
+        if names is not None and known is not None and names != known.tolist():
+            raise ValueError(
+                f"the sequences have the columns {names[:5]}; the model was trained on {known[:5].tolist()}"
+            )
+        lengths = [length_of(sequence, i) for i, sequence in enumerate(X)]
         tokens = tokens_of([s for s, length in zip(X, lengths) if length > 0]) if any(lengths) else None
         if tokens is None:
             return np.zeros((0, len(self.classes_))), lengths
@@ -186,25 +219,35 @@ class SequenceEstimator(ModelFile, BaseEstimator):
     def score(self, X: Any, y: Sequence[Any]) -> float:
         """Minus the mean over sequences of the mean cost of their tokens where costs are set; the share of tokens
         that are right where every mistake costs the same."""
-        predicted, truth = self.predict(X), [np.asarray(labels) for labels in y]
+        predicted, truth = self.predict(X), [labels_of(labels, i) for i, labels in enumerate(listed("y", y))]
         if [len(labels) for labels in predicted] != [len(labels) for labels in truth]:
             raise ValueError("X and y do not have the same lengths")
+        if not any(map(len, truth)):
+            raise ValueError("there is no token to judge by")
         if self._model.loss == "hamming":
             pairs = list(zip(chain(*predicted), chain(*(labels.tolist() for labels in truth))))
             return float(np.mean([a == b for a, b in pairs]))
         means = []
         for found, right in zip(predicted, truth):
             if len(right):
-                known = index_of(right, self.classes_)
+                known = index_of(labels_to_judge(right, self.classes_), self.classes_)
                 cost = self.cost_matrix_[known, index_of(np.asarray(found), self.classes_)]
                 means.append(np.where(known < 0, self.cost_matrix_.max(), cost).mean())
         return -float(np.mean(means))
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        named = {"cost_matrix": model.loss} if model.loss in ("absolute", "squared") else {}
-        own = {"fit_intercept": model.bias, "hash_bits": model.hash_bits or None}
-        return {**super()._parameters_of(model), **named, **own}
+        cost = model.cost() if model.loss == "matrix" else None if model.loss == "hamming" else model.loss
+        own = {"cost_matrix": cost, "fit_intercept": model.bias, "hash_bits": model.hash_bits or None}
+        return {**super()._parameters_of(model), **own}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.dict = True
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
 
 
 def _cut(flat: list[Any], lengths: list[int]) -> list[list[Any]]:
@@ -237,7 +280,7 @@ class MaxMinSequenceLabeler(SequenceEstimator):
 
     Attributes
     ----------
-    classes_, n_features_in_, n_iter_, certificate_, lam_, decode_, cost_matrix_
+    classes_, n_features_in_, feature_names_in_ (of data frames), n_iter_, certificate_, lam_, decode_, cost_matrix_
     coef_ (k x d), intercept_, transitions_ (k x k, [from][to]), start_, end_, attributes_ (names of the columns)
 
     Examples
@@ -281,7 +324,7 @@ class MaxMinSequenceLabeler(SequenceEstimator):
         self.verbose = verbose
 
 
-class MaxMinSequenceLabelerCV(Search, SequenceEstimator):
+class MaxMinSequenceLabelerCV(ListSearch, SequenceEstimator):
     """MaxMinSequenceLabeler with lam, and if asked the surrogate, chosen by the mean cost on held-out sequences.
 
     lams, cv (default: 5 folds of sequences), surrogate ('m4n', 'm3n', 'crf', a list of them, or 'auto': all three,
@@ -322,9 +365,3 @@ class MaxMinSequenceLabelerCV(Search, SequenceEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, groups: Any = None) -> "MaxMinSequenceLabelerCV":
-        """Choose lam (and the surrogate) by cross-validation, then learn from all sequences."""
-        data, options, cost, classes = self._training(X, y)
-        model = search(self, data, options, cost, folds_of(self, data.examples, groups))
-        return warn_unless_converged(self._adopt(model, classes))

@@ -9,11 +9,7 @@
 #include "m4n/error.h"
 
 namespace m4n {
-namespace {
-
-constexpr double largest_value = 1e12;  // squares of sums of such values still leave digits for a certificate
-
-}  // namespace
+namespace {}  // namespace
 
 bool CrfsuiteReader::next(CrfsuiteSequence& sequence) {
   sequence.attributes_.clear();

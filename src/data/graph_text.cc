@@ -14,7 +14,6 @@
 namespace m4n {
 namespace {
 
-constexpr double largest_value = 1e12;  // squares of sums of such values still leave digits for a certificate
 constexpr std::string_view unknown = "?";
 
 // Numbers for names, in the order in which they occur.

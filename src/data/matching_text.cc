@@ -19,7 +19,6 @@ namespace m4n {
 namespace {
 
 constexpr std::string_view names_word = "features", example_word = "matching";
-constexpr double largest_value = 1e12;  // squares of sums of such values still leave digits for a certificate
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 

@@ -12,6 +12,9 @@
 
 namespace m4n {
 
+// Of attributes, pairs and edges: squares of sums of such values still leave digits for a certificate.
+inline constexpr double largest_value = 1e12;
+
 // Without blanks and tabs at both ends.
 std::string_view trim(std::string_view text);
 

@@ -19,7 +19,6 @@
 #include "eval/split_learner.h"
 #include "m4n/error.h"
 #include "solver/training_set.h"
-#include "space/permutation_gibbs.h"
 
 namespace m4n {
 namespace {
@@ -59,12 +58,6 @@ void check_grid(const CvOptions& options) {
     one.gamma = gamma;
     validate(one);
   }
-}
-
-std::size_t largest_example(const Dataset& data) {
-  std::size_t out = 0;
-  for (std::size_t i = 0; i < data.examples(); ++i) out = std::max(out, data.labels.end(i) - data.labels.begin(i));
-  return out;
 }
 
 class CrossValidation {
@@ -297,31 +290,6 @@ std::vector<Candidate> resolved_candidates(const CvOptions& options, const std::
     const TrainOptions own = options_of(candidate, options.train);
     candidate.decode = chosen_decoder(own, classes);
   }
-  return out;
-}
-
-std::string name_of(const Candidate& candidate, std::span<const Candidate> all) {
-  const auto twin = [&](const Candidate& other) {
-    return other.surrogate == candidate.surrogate && other.smoothing == candidate.smoothing &&
-           other.decode != candidate.decode;
-  };
-  std::string out = candidate.smoothing > 0 ? "smoothed " : "";
-  out += to_string(candidate.surrogate);
-  if (std::any_of(all.begin(), all.end(), twin)) out += fmt::format("/{}", to_string(candidate.decode));
-  return out;
-}
-
-std::vector<Candidate> automatic_candidates(const TrainOptions& options, const Dataset& data, double smoothing) {
-  const Task task = options.task.value_or(Task::multiclass);
-  const bool permutation = task == Task::ranking || task == Task::matching;
-  const Decoder largest = task == Task::sequence ? Decoder::viterbi : Decoder::argmax;
-  std::vector<Candidate> out{{SurrogateKind::m4n, 0, largest}};
-  if (!chosen_loss(options, data.class_names).symmetric) out.push_back({SurrogateKind::m4n, 0, Decoder::adversary});
-  if (task == Task::multiclass || task == Task::ordinal)
-    out.push_back({SurrogateKind::m4n, smoothing, Decoder::expected});
-  out.push_back({SurrogateKind::m3n, 0, largest});
-  if (!permutation || largest_example(data) <= PermutationGibbs::largest_size)
-    out.push_back({SurrogateKind::crf, 0, Decoder::expected});
   return out;
 }
 

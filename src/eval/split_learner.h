@@ -36,6 +36,9 @@ class SplitLearner {
 // By the task of `options`, which also say how features are made.
 std::unique_ptr<SplitLearner> make_split_learner(SplitData data, const TrainOptions& options, const Context& context);
 
+// The most labels an example has.
+std::size_t largest_example(const Dataset& data);
+
 // What a mistake costs by these options, in the terms of their task.
 struct LossSummary {
   std::string name;

@@ -203,7 +203,7 @@ TEST(CrossValidate, DoesNotDependOnTheNumberOfThreads) {
   CvOptions o = small_options();
   o.train.features = FeatureKind::rbf;
   o.gammas = {std::nullopt, 0.5};
-  o.candidates = automatic_candidates(o.train, data, usual_smoothing);
+  o.candidates = automatic_candidates(o.train, data);
   o.candidates.push_back({SurrogateKind::m4n, 0, Decoder::adversary});
   o.extend = true;
   Context one, four;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -79,6 +80,48 @@ TEST(Sinkhorn, RoundingFillsWhatIsMissing) {
   std::vector<double> p(9), rows(3), columns(3);
   round_to_birkhoff(p, 3, rows, columns);
   for (const double x : p) EXPECT_DOUBLE_EQ(x, 1.0 / 3);
+}
+
+// log P = S + a_i + b_j: second differences of log P are those of S, wherever they can be seen.
+TEST(SinkhornScaling, IsAScalingOfExpOfTheScores) {
+  Rng rng(3);
+  SinkhornScaling scaling;
+  for (const std::size_t m : {1, 2, 3, 8, 25})
+    for (const double scale : {0.0, 0.1, 1.0, 5.0, 50.0, 1e4, 1e70}) {
+      std::vector<double> s(m * m), p(m * m);
+      for (double& x : s) x = scale * rng.normal();
+      EXPECT_LE(scaling.solve(s, m, 1e-9, 1000, p), 1e-9) << m << " " << scale;
+      EXPECT_LE(errors_of(p, m).rows, 1e-13 * static_cast<double>(m));
+      EXPECT_LE(errors_of(p, m).columns, 1e-9 * static_cast<double>(m));
+      const auto second = [m](const std::vector<double>& x, std::size_t i, std::size_t j) {
+        return x[0] + x[i * m + j] - x[i * m] - x[j];
+      };
+      std::vector<double> logs(m * m);
+      for (std::size_t e = 0; e < m * m; ++e) logs[e] = std::log(p[e]);
+      for (std::size_t i = 1; i < m; ++i)
+        for (std::size_t j = 1; j < m; ++j)
+          if (std::min({p[0], p[i * m + j], p[i * m], p[j]}) > 1e-250)
+            EXPECT_NEAR(second(logs, i, j), second(s, i, j), 1e-9 * std::max(1.0, scale));
+    }
+}
+
+// Two parts that only weak links join: [[x, 1-x], [1-x, x]] with x / (1 - x) = exp(s / 2).
+TEST(SinkhornScaling, WeakLinksAreFound) {
+  SinkhornScaling scaling;
+  std::vector<double> p(4);
+  for (const double score : {-40.0, -1.0, 0.0, 1.0, 10.0, 30.0, 40.0}) {
+    const std::vector<double> s{score, 0, 0, 0};
+    EXPECT_LE(scaling.solve(s, 2, 1e-12, 1000, p), 1e-12);
+    EXPECT_NEAR(p[1], 1 / (1 + std::exp(score / 2)), 1e-11);
+    EXPECT_NEAR(p[2], 1 / (1 + std::exp(score / 2)), 1e-11);
+  }
+}
+
+TEST(SinkhornScaling, SaysHowFarItCame) {
+  SinkhornScaling scaling;
+  std::vector<double> p(4);
+  const std::vector<double> s{30, 0, 0, 0};
+  EXPECT_GT(scaling.solve(s, 2, 1e-12, 1, p), 1e-3);
 }
 
 }  // namespace

@@ -94,13 +94,15 @@ def test_parameters(parameters, error, words):
 
 
 def test_search_parameters():
-    for lams in ([], [0.0], [-1.0], [np.nan], 3.0):
+    for lams in ([], [0.0], [-1.0], [np.nan], 3.0, ["a"]):
         with pytest.raises(ValueError, match="lams"):
             MaxMinClassifierCV(lams=lams).fit(X, y)
     with pytest.raises(ValueError, match="decode"):
         MaxMinClassifierCV(surrogate="auto", decode="argmax").fit(X, y)
     with pytest.raises(ValueError, match="empty"):
         MaxMinClassifierCV(surrogate=[]).fit(X, y)
+    with pytest.raises(TypeError, match="extend must be True or False"):
+        MaxMinClassifierCV(extend="no").fit(X, y)
     with pytest.raises(ValueError, match="surrogate must be"):
         MaxMinClassifierCV(surrogate=["m4n", "svm"]).fit(X, y)
 
@@ -157,7 +159,7 @@ def test_sequences():
 def test_oracles():
     with pytest.raises(ValueError, match="finite"):
         oracle.max_min([0.0, np.nan])
-    with pytest.raises(ValueError, match="2 x 2; expected 3 x 3"):
+    with pytest.raises(ValueError, match=r"\(2, 2\); expected \(3, 3\)"):
         oracle.max_min([0.0, 1.0, 2.0], np.ones((2, 2)))
     with pytest.raises(ValueError, match=r"y\[1\] is 3"):
         oracle.loss(np.zeros((2, 3)), [0, 3])
@@ -167,7 +169,7 @@ def test_oracles():
         oracle.assignment(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="axes"):
         oracle.viterbi([1.0, 2.0], np.zeros((2, 2)))
-    with pytest.raises(ValueError, match="transitions must be 2 x 2"):
+    with pytest.raises(ValueError, match=r"transitions has the shape \(3, 3\); expected \(2, 2\)"):
         oracle.viterbi([[1.0, 2.0]], np.zeros((3, 3)))
     with pytest.raises(ValueError, match="cost must be one of"):
         oracle.max_min_permutation(np.zeros((2, 2)), "kendall")
@@ -283,7 +285,7 @@ def test_labels_of_two_kinds():
 
 
 def test_features_of_different_widths_say_of_what():
-    with pytest.raises(ValueError, match="sequence 1 has 2 rows of 3 features; expected 2 of 4"):
+    with pytest.raises(ValueError, match="sequence 1 has 3 features; expected 4"):
         MaxMinSequenceLabeler().fit([np.zeros((2, 4)), np.zeros((2, 3))], [[0, 1], [0, 1]])
     with pytest.raises(ValueError, match="example 1 has 4 rows of 3 features; expected 4 of 2"):
         MaxMinMatcher().fit([np.zeros((2, 2, 2)), np.zeros((2, 2, 3))], [[0, 1], [1, 0]])
@@ -300,6 +302,15 @@ def test_scores_that_meet_the_padding_are_refused(surrogate):
 
 
 def test_words_of_oracles():
+    for call in (
+        lambda: oracle.max_min([0.0, 1.0], np.ones(2)),
+        lambda: oracle.viterbi(np.zeros((3, 2)), np.zeros(2)),
+        lambda: oracle.assignment(np.full((2, 2), 1e305)),
+        lambda: oracle.sinkhorn(np.full((2, 2), 1e305)),
+    ):
+        with pytest.raises(ValueError) as raised:
+            call()
+        assert "--" not in str(raised.value) and "incompatible" not in str(raised.value)
     with pytest.raises(ValueError, match="cost") as raised:
         oracle.max_min_permutation(np.zeros((2, 2)), np.zeros((2, 2)))
     assert "--" not in str(raised.value)

@@ -1,11 +1,20 @@
 """What the command line and Python learn from the same data is the same, bit by bit."""
 
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import blobs, tagged, write_csv
 
-from m4n import MaxMinClassifier, MaxMinClassifierCV, MaxMinOrdinalClassifier, MaxMinSequenceLabeler
+from m4n import (
+    MaxMinClassifier,
+    MaxMinClassifierCV,
+    MaxMinMultiLabelClassifier,
+    MaxMinOrdinalClassifier,
+    MaxMinRanker,
+    MaxMinSequenceLabeler,
+)
 
 COST = np.array([[0, 1, 5.5], [2, 0, 1], [3, 0.25, 0]])
 CASES = {
@@ -104,3 +113,17 @@ def test_the_choice_of_a_search_is_the_refit_of_its_parameters():
         COST, surrogate=found.surrogate_, smoothing=found.smoothing_, decode=found.decode_, lam=found.lam_
     ).fit(X, y)
     assert found.to_bytes() == again.to_bytes()
+
+
+def test_names_of_outputs_in_a_table_of_predictions(cli, tmp_path):
+    X, _ = blobs(n=30)
+    names = ["a b", "c,d", 'say "x"']
+    marks, ranks = (X[:, :3] > 0).astype(int), np.argsort(np.argsort(X[:, :3], axis=1), axis=1) + 1
+    data = tmp_path / "rows.csv"
+    pd.DataFrame(X, columns=[f"x{j + 1}" for j in range(5)]).to_csv(data, index=False)
+    for estimator, target in ((MaxMinMultiLabelClassifier(), marks), (MaxMinRanker(), ranks)):
+        frame = pd.read_csv(data)
+        estimator.fit(frame, pd.DataFrame(target, columns=names)).save(tmp_path / "model.m4n")
+        printed = pd.read_csv(io.StringIO(cli("predict", tmp_path / "model.m4n", data, "--quiet")))
+        assert list(printed.columns) == names
+        assert np.array_equal(printed.to_numpy(), estimator.predict(frame))

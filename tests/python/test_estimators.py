@@ -1,17 +1,19 @@
 """The estimators inside scikit-learn's world."""
 
+import inspect
 import pickle
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import blobs
+from conftest import blobs, write_csv
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -108,10 +110,7 @@ def test_loaded_estimators_know_what_they_are(tmp_path):
         fitted = MaxMinClassifier(smoothing=2.0, lam=0.01, tol=1e-4).fit(X, labels)
         fitted.save(tmp_path / "model.m4n")
         loaded = MaxMinClassifier.load(tmp_path / "model.m4n")
-        assert (
-            loaded.classes_.tolist()
-            == (fitted.classes_ if labels.dtype != bool else fitted.classes_.astype(str)).tolist()
-        )
+        assert loaded.classes_.tolist() == fitted.classes_.tolist()
         assert (loaded.smoothing, loaded.lam, loaded.tol, loaded.n_features_in_) == (2.0, 0.01, 1e-4, X.shape[1])
         assert clone(loaded).fit(X, labels).to_bytes() == fitted.to_bytes()
     cv = MaxMinClassifierCV.from_bytes(fitted.to_bytes())
@@ -141,10 +140,18 @@ def test_search_chooses_the_least_mean_cost():
 def test_search_over_surrogates():
     X, y = blobs(seed=9)
     found = MaxMinClassifierCV(COST, surrogate="auto", lams=[0.1, 0.01], cv=3).fit(X, y)
-    assert set(found.cv_results_["surrogate"]) == {"m4n/argmax", "m4n/adversary", "smoothed m4n", "m3n", "crf"}
+    table = found.cv_results_
+    tried = set(zip(table["surrogate"].tolist(), table["smoothing"].tolist(), table["decode"].tolist()))
+    assert tried == {
+        ("m4n", 0.0, "argmax"),
+        ("m4n", 0.0, "adversary"),
+        ("smoothed", 4.0, "expected"),
+        ("m3n", 0.0, "argmax"),
+        ("crf", 0.0, "expected"),
+    }
     assert hasattr(found, "predict_proba") == (found.surrogate_ == "crf")
     two = MaxMinClassifierCV(surrogate=["crf", "smoothed"], lams=[0.1], cv=3).fit(X, y)
-    assert set(two.cv_results_["surrogate"]) == {"crf", "smoothed m4n"}
+    assert set(two.cv_results_["surrogate"]) == {"crf", "smoothed"}
     for n_jobs in (2, -1):
         again = MaxMinClassifierCV(COST, surrogate="auto", lams=[0.1, 0.01], cv=3, n_jobs=n_jobs).fit(X, y)
         assert again.to_bytes() == found.to_bytes()
@@ -210,7 +217,7 @@ def test_verbose(capsys):
 
 
 def test_what_an_observer_raises_ends_the_fit(monkeypatch):
-    import m4n._options
+    import m4n._estimator
 
     def angry(_):
         def show(*_):
@@ -218,7 +225,7 @@ def test_what_an_observer_raises_ends_the_fit(monkeypatch):
 
         return show
 
-    monkeypatch.setattr(m4n._options, "printer", angry)
+    monkeypatch.setattr(m4n._estimator, "printer", angry)
     X, y = blobs(seed=15)
     with pytest.raises(RuntimeError, match="enough"):
         MaxMinClassifier(tol=1e-9).fit(X, y)
@@ -244,9 +251,21 @@ def test_a_failed_refit_leaves_the_model_as_it_was():
     X, y = blobs(seed=17)
     model = MaxMinClassifier().fit(X, y)
     before = model.predict(X)
+    for rows in (X, X[:, :2], pd.DataFrame(X[:, :3], columns=list("abc"))):
+        with pytest.raises(ValueError):
+            model.set_params(lam=-1.0).fit(rows, np.where(y == y[0], "a", "b"))
+        assert (model.predict(X) == before).all() and model.n_features_in_ == X.shape[1]
+        assert not hasattr(model, "feature_names_in_")
+
+
+@pytest.mark.parametrize("estimator", [MaxMinClassifier(lam=-1.0), MaxMinClassifierCV(lams=[-1.0])])
+def test_a_failed_first_fit_is_no_fit(estimator):
+    X, y = blobs(seed=17)
     with pytest.raises(ValueError):
-        model.set_params(lam=-1.0).fit(X, np.where(y == y[0], "a", "b"))
-    assert (model.predict(X) == before).all()
+        estimator.fit(X, y)
+    with pytest.raises(NotFittedError):
+        estimator.predict(X)
+    assert not hasattr(estimator, "n_features_in_") and not hasattr(estimator, "cv_results_")
 
 
 def test_costs_of_a_data_frame_follow_its_names():
@@ -331,3 +350,81 @@ def test_a_loaded_search_says_what_it_chose():
     found = MaxMinClassifierCV(surrogate="auto", lams=[1.0, 0.1], cv=3, extend=False).fit(X, y)
     loaded = MaxMinClassifierCV.from_bytes(found.to_bytes())
     assert (loaded.surrogate_, loaded.smoothing_, loaded.lam_) == (found.surrogate_, found.smoothing_, found.lam_)
+
+
+def test_a_loaded_ordinal_model_knows_the_order_of_its_grades():
+    X, y = blobs(seed=24)
+    for grades in (np.array(["low", "mid", "high"]), np.array([0.5, 1.25, 3.0]), np.array([3, 1, 2])):
+        fitted = MaxMinOrdinalClassifier(categories=grades).fit(X, grades[y])
+        loaded = MaxMinOrdinalClassifier.from_bytes(fitted.to_bytes())
+        again = clone(loaded).fit(X, grades[y])
+        assert again.classes_.tolist() == grades.tolist() and again.to_bytes() == fitted.to_bytes()
+    assert MaxMinOrdinalClassifier.from_bytes(MaxMinOrdinalClassifier().fit(X, y).to_bytes()).categories is None
+
+
+def test_candidates_are_those_of_the_command_line(cli, tmp_path):
+    X, y = blobs(seed=25)
+    data = write_csv(tmp_path / "data.csv", X, y)
+    found = MaxMinClassifierCV(surrogate="auto", smoothing=1.0, lams=[0.1], cv=3, extend=False).fit(X, y)
+    assert 1.0 in found.cv_results_["smoothing"] and 4.0 not in found.cv_results_["smoothing"]
+    tried = cli("cv", data, "--surrogates", "auto", "--smoothing", 1, "--lambdas", "0.1", "--folds", 3, "--json")
+    assert {one["smoothing"] for one in tried["results"]} == set(found.cv_results_["smoothing"].tolist())
+    for surrogate, words in ((["m4n", "m4n"], "twice"), (["m4n", "crf"], "smoothing is for the surrogate")):
+        with pytest.raises(ValueError, match=words) as raised:
+            MaxMinClassifierCV(surrogate=surrogate, smoothing=1.0, lams=[0.1], cv=3).fit(X, y)
+        assert "--" not in str(raised.value)
+
+
+def test_the_usual_lams_are_walked_down_while_that_pays():
+    X, y = blobs(n=90, seed=26, spread=0.3)
+    noise = np.random.default_rng(0).integers(0, 3, size=90)
+    for labels in (y, noise):
+        table = MaxMinClassifierCV(cv=3, tol=0.05).fit(X, labels).cv_results_
+        best = table["lam"][table["mean_cost"].argmin()]
+        assert {2.0**-p for p in range(9)} <= set(table["lam"])
+        assert table["lam"].min() >= 2.0**-24 and best >= table["lam"].min()
+    short = MaxMinClassifierCV(cv=3, tol=0.05, lams=[1.0, 0.5], extend=False).fit(X, y).cv_results_
+    assert set(short["lam"]) == {1.0, 0.5}
+
+
+def test_fits_of_a_search_that_stop_early_are_counted():
+    X, y = blobs(seed=27)
+    with pytest.warns(ConvergenceWarning, match="of the 6 fits on parts of the data stopped") as caught:
+        MaxMinClassifierCV(lams=[1e-3, 1e-4], cv=3, max_iter=1, tol=1e-9, extend=False).fit(X, y)
+    assert {w.filename for w in caught} == {__file__}
+
+
+def test_splitters_see_the_data_and_groups():
+    X, y = blobs(seed=28)
+
+    class ByFirstColumn:
+        def split(self, rows, labels, groups):
+            assert rows is X and labels is y
+            yield np.flatnonzero(rows[:, 0] > 0), np.flatnonzero(rows[:, 0] <= 0)
+
+        def get_n_splits(self, *_):
+            return 1
+
+    assert "split0_cost" in MaxMinClassifierCV(lams=[0.1], cv=ByFirstColumn()).fit(X, y).cv_results_
+    groups = np.arange(len(y)) % 4
+    found = MaxMinClassifierCV(lams=[0.1], cv=GroupKFold(4)).fit(X, y, groups=groups)
+    assert sum(key.startswith("split") for key in found.cv_results_) == 4
+
+
+def test_class_weights_of_zero_and_weights_of_zero_are_the_same():
+    X, y = blobs(n=90, seed=29)
+    by_class = MaxMinClassifier(class_weight={0: 0, 1: 1, 2: 1}).fit(X, y)
+    both = MaxMinClassifier(class_weight={0: 0, 1: 1, 2: 1}).fit(X, y, np.ones(90))
+    assert by_class.lam_ == both.lam_ == 1 / 60 and by_class.classes_.tolist() == [1, 2]
+    with pytest.raises(ValueError, match="class_weight leaves no example"):
+        MaxMinClassifier(class_weight={0: 0, 1: 0, 2: 0}).fit(X, y)
+
+
+def test_defaults_are_those_of_the_command_line(cli):
+    described = {
+        row[0].strip("-"): row for row in re.findall(r"\| `(--[a-z-]+)[^|]*\| ([^|]*) \|", cli("help", "--markdown"))
+    }
+    parameters = inspect.signature(MaxMinClassifier).parameters
+    for option, name in (("tol", "tol"), ("epochs", "max_iter"), ("degree", "degree"), ("smoothing", "smoothing")):
+        default, said = parameters[name].default, described[option][1].strip()
+        assert said == str(default) or float(said) == default, (option, said, default)

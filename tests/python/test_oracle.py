@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import check_grad, linear_sum_assignment, linprog
 from scipy.special import logsumexp, softmax
+from sklearn.exceptions import ConvergenceWarning
 
 from m4n import oracle
 
@@ -174,13 +175,26 @@ def test_sinkhorn(scale):
     found = oracle.sinkhorn(scores)
     assert np.allclose(found.sum(axis=-1), 1, atol=1e-12) and np.allclose(found.sum(axis=-2), 1, atol=1e-12)
     assert (found >= 0).all()
-    if scale <= 1:  # log P = scores + a_i + b_j: second differences are those of the scores
+    if scale <= 5:  # log P = scores + a_i + b_j: second differences are those of the scores
 
         def second(x):
             return x - x[:, :1] - x[:, :, :1] + x[:, :1, :1]
 
         assert np.allclose(second(np.log(found)), second(scores), atol=1e-5)
     assert np.allclose(oracle.sinkhorn(np.zeros((4, 4))), 0.25)
+
+
+@pytest.mark.parametrize("score", [-3.0, 0.0, 1.0, 20.0, 30.0, 60.0, 1e6])
+def test_sinkhorn_of_two(score):
+    """P = [[x, 1 - x], [1 - x, x]] with x / (1 - x) = exp(score / 2): the weakest of links."""
+    found = oracle.sinkhorn([[score, 0.0], [0.0, 0.0]])
+    expected = 1 / (1 + np.exp(min(score / 2, 700)))
+    assert found[0, 1] == pytest.approx(expected, abs=2e-9) and found[1, 0] == pytest.approx(expected, abs=2e-9)
+
+
+def test_sinkhorn_that_is_stopped_says_so():
+    with pytest.warns(ConvergenceWarning, match="allow more with max_iter"):
+        oracle.sinkhorn(30 * np.random.default_rng(0).normal(size=(6, 6)), max_iter=1)
 
 
 def test_batches_of_no_vectors():

@@ -129,6 +129,8 @@ def test_searches_pickle_and_grids():
     pairs, partners = matchings(seed=4)
     matcher = MaxMinMatcherCV(lams=[1.0, 0.1], cv=3, extend=False).fit(pairs, partners)
     assert matcher.to_bytes() == MaxMinMatcher(lam=matcher.lam_, decode=matcher.decode_).fit(pairs, partners).to_bytes()
+    for scores, own in zip(matcher.decision_function(pairs), matcher.predict(pairs)):
+        assert np.array_equal(oracle.assignment(scores)[1], own)
     copy = pickle.loads(pickle.dumps(matcher))
     assert all(np.array_equal(a, b) for a, b in zip(copy.predict(pairs), matcher.predict(pairs)))
     right = np.mean([np.mean(a == b) for a, b in zip(matcher.predict(pairs), partners)])

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import tagged
 from scipy import sparse
@@ -129,3 +130,23 @@ def test_tokens_without_names_do_not_hide_those_that_have_some():
     fitted = MaxMinSequenceLabeler(lam=0.01).fit(X, y)
     assert fitted.attributes_ == ["a", "b"] and fitted.predict(X) == y
     assert fitted.predict([[[], []]]) == fitted.predict([X[2]])
+
+
+def test_data_frames_are_held_to_their_columns():
+    rng = np.random.default_rng(0)
+    rows = [pd.DataFrame(rng.normal(size=(4, 2)), columns=["a", "b"]) for _ in range(10)]
+    y = [(frame["a"] > 0).astype(int).tolist() for frame in rows]
+    fitted = MaxMinSequenceLabeler().fit(rows, y)
+    assert fitted.feature_names_in_.tolist() == ["a", "b"]
+    assert fitted.predict(rows) == fitted.predict([frame.to_numpy() for frame in rows])
+    with pytest.raises(ValueError, match=r"\['b', 'a'\]; the model was trained on \['a', 'b'\]"):
+        fitted.predict([frame[["b", "a"]] for frame in rows])
+    with pytest.raises(ValueError, match="sequence 1 has the columns"):
+        MaxMinSequenceLabeler().fit([rows[0], rows[1][["b", "a"]], *rows[2:]], y)
+    assert not hasattr(fitted.fit([frame.to_numpy() for frame in rows], y), "feature_names_in_")
+
+
+def test_nothing_to_judge_by():
+    X, y = tagged(5)
+    with pytest.raises(ValueError, match="no token"):
+        MaxMinSequenceLabeler().fit(X, y).score([], [])

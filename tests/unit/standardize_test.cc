@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <variant>
+#include <vector>
 
 #include "support/random_dataset.h"
 
@@ -57,6 +59,15 @@ TEST(Standardize, ConstantSparseColumnsAreLeftAlone) {
   // A spread too small to divide by counts as none.
   const DenseMatrix tiny{2, 1, {1e-320, -1e-320}};
   EXPECT_EQ(fit_standardizer(tiny.view(), {}).inverse_scale[0], 1);
+}
+
+// The mean of equal numbers is off by their rounding, which is large beside 1 where they are.
+TEST(Standardize, LargeConstantsVanish) {
+  for (const double value : {-3.0, 1.7e18, -1e200}) {
+    Features x = DenseMatrix{30, 1, std::vector<double>(30, value)};
+    apply_in_place(fit_standardizer(view(x), {}), x);
+    for (const double scaled : std::get<DenseMatrix>(x).values) EXPECT_NEAR(scaled, 0, 1e-12) << value;
+  }
 }
 
 TEST(Standardize, OneRowIsTreatedAsInTraining) {

@@ -1,0 +1,149 @@
+"""What all estimators have in common: the way from data to a model of the library, and the model file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Any, Iterator, NamedTuple, Optional
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core
+from ._certificate import Certificate, warn_unless_converged
+from ._labels import classes_from_names
+from ._options import in_python_words, printer, solver_options, surrogate_options, threads_of
+
+
+class Training(NamedTuple):
+    """What a fit needs: data for the library, its options, costs by rows; the classes, where outputs have some; the
+    number of examples that were given and, where weights of zero leave some out, which are kept; the labels by which
+    folds are to be alike, if any."""
+
+    data: Any
+    options: dict[str, str]
+    cost: list[float]
+    classes: Any
+    examples: int
+    kept: Optional[np.ndarray] = None
+    strata: Optional[np.ndarray] = None
+
+
+@contextlib.contextmanager
+def undone_on_failure(estimator: Any) -> Iterator[None]:
+    """A fit that fails leaves an estimator as it was."""
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
+
+
+def has_probabilities(estimator: Any) -> bool:
+    model = getattr(estimator, "_model", None)
+    if (model.surrogate if model is not None else estimator.surrogate) == "crf":
+        return True
+    raise AttributeError("probabilities exist only with surrogate='crf'")
+
+
+class Estimator(BaseEstimator):
+    """An estimator that keeps a model of the library in ``_model``."""
+
+    _task: str
+    _model: Any
+    _decoders: tuple[str, ...] = ("argmax", "adversary", "expected")
+    _cost_name = "cost_matrix"  # how the parameter of costs is called
+
+    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        raise NotImplementedError
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """To be called from fit: warnings point at the line that called it."""
+        with undone_on_failure(self):
+            training = self._training(X, y, sample_weight)
+            self._adopt(self._learn(training, X, y, groups), training.classes)
+        return warn_unless_converged(self)
+
+    def _learn(self, training: Training, X: Any, y: Any, groups: Any) -> Any:
+        """The model of these data and options. X, y and groups are for those who split."""
+        with in_python_words(self._cost_name):
+            return _core.fit(
+                training.data, training.options, training.cost, threads_of(self.n_jobs), printer(self.verbose)
+            )
+
+    def _common_options(self) -> dict[str, str]:
+        return {"task": self._task, **solver_options(self), **self._surrogate_options()}
+
+    def _surrogate_options(self) -> dict[str, str]:
+        return surrogate_options(self, self._decoders)
+
+    def _adopt(self, model: Any, classes: Any) -> Any:
+        """Take over what a model has to say."""
+        self._model = model
+        self.n_iter_ = model.epochs
+        self.lam_ = model.lam
+        self.decode_ = model.decoder
+        self.certificate_ = Certificate(**model.certificate())
+        return self
+
+    def _adopt_weights(self, model: Any) -> None:
+        for name in ("coef_", "intercept_", "gamma_"):
+            self.__dict__.pop(name, None)
+        if model.features == "linear":
+            weights = model.weights()
+            self.coef_, self.intercept_ = weights["coef"], weights["intercept"]
+        else:
+            self.gamma_ = model.gamma
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    # ---- the model file: the same bytes from Python and from the command m4n
+
+    def save(self, path: Any) -> None:
+        """Write the model file that the command m4n reads."""
+        check_is_fitted(self)
+        name = os.fsencode(path)
+        if b"\0" in name:
+            raise ValueError("embedded null byte in the path")
+        self._model.save(name)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the model file."""
+        check_is_fitted(self)
+        return self._model.to_bytes()
+
+    @classmethod
+    def load(cls, path: Any) -> Any:
+        """An estimator from a model file, whether Python or the command m4n wrote it.
+
+        The file names classes in text: names that are all numbers become numbers.
+        """
+        with open(path, "rb") as file:
+            return cls.from_bytes(file.read(), os.fsencode(path).decode(errors="replace"))
+
+    @classmethod
+    def from_bytes(cls, data: Any, name: str = "the model") -> Any:
+        """An estimator from the bytes of a model file; ``name`` stands in messages."""
+        model = _core.Model.from_bytes(bytes(memoryview(data)), str(name))
+        if model.task != cls._task:
+            raise ValueError(f"{name}: is a model of the task {model.task}; {cls.__name__} is for {cls._task}")
+        estimator: Any = cls(**cls._parameters_of(model))
+        estimator.n_features_in_ = model.d
+        if model.feature_names:
+            estimator.feature_names_in_ = np.array(model.feature_names, dtype=object)
+        return estimator._adopt(model, classes_from_names(model.classes))
+
+    @classmethod
+    def _parameters_of(cls, model: Any) -> dict[str, Any]:
+        """The parameters that give such a model, as far as it remembers them."""
+        return {
+            "surrogate": model.surrogate,
+            "decode": model.decoder,
+            "lam": model.lam,
+            "tol": model.tol,
+            "random_state": model.seed,
+        }
