@@ -124,6 +124,6 @@ def test_names_of_outputs_in_a_table_of_predictions(cli, tmp_path):
     for estimator, target in ((MaxMinMultiLabelClassifier(), marks), (MaxMinRanker(), ranks)):
         frame = pd.read_csv(data)
         estimator.fit(frame, pd.DataFrame(target, columns=names)).save(tmp_path / "model.m4n")
-        printed = pd.read_csv(io.StringIO(cli("predict", tmp_path / "model.m4n", data, "--quiet")))
+        printed = pd.read_csv(io.StringIO(cli("predict", tmp_path / "model.m4n", data)))
         assert list(printed.columns) == names
         assert np.array_equal(printed.to_numpy(), estimator.predict(frame))
