@@ -5,7 +5,7 @@ Every multi-class and ordinal set of the data folder, random splits (60% to lear
 to test on), four cost matrices and two rates of noise: labels of the training part replaced at random. All methods see
 the same rows. Those of m4n choose lam (auto: the surrogate and decoder too) by 5-fold cross-validation of the cost;
 LogisticRegressionCV chooses C by log-loss and decides by least expected cost; LinearSVC (Crammer-Singer) and mord's
-LogisticAT choose by the cost on the folds. Everything is standardised and single-threaded.
+LogisticAT choose by the cost on the folds. Dense features are standardised; everything is single-threaded.
 
     bench/python_costs.py [--quick] [--data DIR] [--sets A,B] [--splits N] [--rows N] [--results FILE.jsonl]
 
@@ -89,11 +89,14 @@ def split(x, y, seed, rows, noise):
     wrong = rng.random(len(labels)) < noise
     wrong[: len(first)] = False
     labels[wrong] = rng.integers(0, y.max() + 1, size=wrong.sum())
+    if sparse.issparse(x):  # words that do not occur in training have no weight, whatever the method
+        x = x[:, np.flatnonzero(x[train].getnnz(axis=0))]
     return x[train], labels, x[test], y[test]
 
 
 def scaler(x):
-    return StandardScaler(with_mean=not sparse.issparse(x))
+    """Words of a text are not scaled, neither here nor by MaxMinClassifierCV."""
+    return "passthrough" if sparse.issparse(x) else StandardScaler()
 
 
 def folds_cost(cost):
@@ -189,7 +192,7 @@ def tables(lines):
     print(
         "The same the other way round: auto's cost / that method's cost - 1; sets where auto is better / equal / worse.\n"
     )
-    compare(frame, [m for m in OURS if m != "auto"], lambda own, method: own[method], of="auto")
+    compare(frame, [m for m in methods if m != "auto"], lambda own, method: own[method], of="auto")
     print("\n### CPU seconds of a fit with its search, median over splits and costs\n")
     print("| set | rows | " + " | ".join(methods) + " |\n|" + "---|" * (len(methods) + 2))
     for name in [s for s in SETS if s in set(frame.set)]:
@@ -199,11 +202,12 @@ def tables(lines):
 
 
 def compare(frame, methods, rival_of, of=None):
+    """One row a method, one column a cost and noise; the last column adds them up."""
     kinds = list(frame.groupby(["cost", "noise"], sort=False).groups)
-    print("| method | " + " | ".join(f"{c}, {'clean' if n == 0 else 'noise'}" for c, n in kinds) + " |")
-    print("|" + "---|" * (len(kinds) + 1))
+    print("| method | " + " | ".join(f"{c}, {'clean' if n == 0 else 'noise'}" for c, n in kinds) + " | all |")
+    print("|" + "---|" * (len(kinds) + 2))
     for method in methods:
-        cells = []
+        cells, total = [], np.zeros(3, dtype=int)
         for cost, noise in kinds:
             ratios, counts = [], [0, 0, 0]
             for _, own in frame[(frame.cost == cost) & (frame.noise == noise)].groupby("set"):
@@ -218,7 +222,8 @@ def compare(frame, methods, rival_of, of=None):
                 error = 2 * difference.sem()
                 counts[0 if difference.mean() < -error else 2 if difference.mean() > error else 1] += 1
             cells.append(f"{np.mean(ratios):+.0%} {'/'.join(map(str, counts))}" if ratios else "-")
-        print(f"| {method} | " + " | ".join(cells) + " |")
+            total += counts
+        print(f"| {method} | " + " | ".join(cells) + f" | {'/'.join(map(str, total))} |")
 
 
 def main():

@@ -174,7 +174,7 @@ int run(const CvArguments& arguments) {
   CvOptions options = arguments.options;
   auto [data, raw, folds] = read_training(arguments.data, options.train, arguments.quiet);
   if (!folds.empty()) options.plan.fold_of = fold_numbers(folds);
-  if (!arguments.lambdas_given) options.first_lambdas = first_usual_lambdas;
+  if (!arguments.lambdas_given) options.first_lambdas = first_usual_lambdas(*options.train.task);
   // Now rather than after all splits are done.
   if (!arguments.model.empty()) require_memory_for_pairs(options.train.features, data.examples());
   options.candidates = candidates_of(arguments, options.train, data);
@@ -192,11 +192,12 @@ int run(const CvArguments& arguments) {
   Context context = arguments.context;
   context.cancelled = stop_requested;
   listen_for_stop_signals();
-  const CvResult result = [&] {
+  const auto watched = [&](const Dataset& examples, std::span<const double> targets) {
     CountingLine line(arguments.quiet);
     options.observe = [&](const CvProgress& progress) { line.draw(progress); };
-    return cross_validate(data, raw, options, context);
-  }();
+    return cross_validate(examples, targets, options, context);
+  };
+  const CvResult result = watched(data, raw);
   if (result.interrupted) {
     warn(fmt::format("interrupted with {} done; {}", counted(result.cells.size(), "cell"),
                      store ? fmt::format("they are kept in {}: the same command goes on from there", arguments.out)
@@ -219,11 +220,11 @@ Action declare(CLI::App& app) {
                   [arguments](const std::string& text) {
                     arguments->surrogates = parse_nonempty("surrogates", text, "a list as m4n,m3n,crf, or auto");
                   });
-  add_text_option(
-      app, "lambdas", "LIST", "2^0:2^-16",
-      "numbers and ranges of powers to choose from, as 0.1,2^-4:2^-10; of the default those below 2^-8 only while "
-      "the best one is among the last two",
-      [&options](const std::string& text) { set_lambdas(options, text); });
+  add_text_option(app, "lambdas", "LIST", "2^0:2^-16",
+                  "numbers and ranges of powers to choose from, as 0.1,2^-4:2^-10; of the default those below 2^-8 (of "
+                  "classes and grades; 2^-5 of other outputs) only while "
+                  "the best one is among the last two",
+                  [&options](const std::string& text) { set_lambdas(options, text); });
   add_text_option(app, "extend", "yes|no", "yes",
                   "go on beyond the grid, up to four times two steps, while the best "
                   "lambda is at its edge",

@@ -24,9 +24,9 @@ int main(int argc, char** argv) try {
     const m4n::Model model = m4n::fit(data, options).model;
     const auto confusion = m4n::evaluate(model, data.label, model.predict(m4n::view(data.x))).confusion;
     missed[expensive ? 1 : 0] = confusion[2 * 3 + 0] + confusion[2 * 3 + 1];
-    std::printf("missing virginica costs %2d: %llu missed, %llu others called virginica\n", expensive ? 10 : 1,
-                static_cast<unsigned long long>(missed[expensive ? 1 : 0]),
-                static_cast<unsigned long long>(confusion[0 * 3 + 2] + confusion[1 * 3 + 2]));
+    const unsigned long long wrongly = confusion[0 * 3 + 2] + confusion[1 * 3 + 2], lost = missed[expensive ? 1 : 0];
+    std::printf("missing virginica costs %2d: %llu missed, %llu others called virginica\n", expensive ? 10 : 1, lost,
+                wrongly);
   }
   return missed[1] <= missed[0] ? 0 : 1;
 } catch (const m4n::Error& e) {

@@ -56,7 +56,7 @@ std::vector<Split> given_splits(const std::vector<std::pair<IntVector, IntVector
 nb::dict described(const CvResult& result) {
   nb::list cells;
   for (const CvCell& cell : result.cells)
-    cells.append(nb::make_tuple(cell.candidate, cell.split, cell.lambda, cell.validation));
+    cells.append(nb::make_tuple(cell.candidate, cell.split, cell.lambda, cell.validation, cell.converged));
   nb::list candidates;
   for (const Candidate& c : result.candidates)
     candidates.append(nb::make_tuple(to_string(c.surrogate), c.smoothing, to_string(c.decode)));
@@ -78,7 +78,7 @@ nb::tuple choose(Data& data, const TextOptions& options, std::vector<double> cos
   cv.train = options_for(data, options, std::move(cost));
   cv.gammas = {cv.train.gamma};
   cv.candidates = listed_candidates(names, cv.train, data.get());
-  if (lambdas.empty()) cv.first_lambdas = first_usual_lambdas;
+  if (lambdas.empty()) cv.first_lambdas = first_usual_lambdas(*cv.train.task);
   cv.lambdas = lambdas.empty() ? usual_lambdas() : std::move(lambdas);
   cv.extend = extend;
   cv.plan.given = given_splits(splits);

@@ -53,9 +53,10 @@ inline constexpr double usual_smoothing = 4;  // unless the options give one
 std::vector<Candidate> listed_candidates(const std::vector<std::string>& names, const TrainOptions& options,
                                          const Dataset& data);
 
-// 2^0 to 2^-16, of which those to 2^-8 are to be tried first: smaller ones cost the most time and are seldom the best.
+// 2^0 to 2^-16. So many are to be tried first, those to 2^-8, or to 2^-5 where outputs have several parts: smaller ones
+// cost the most time and are seldom the best.
 std::vector<double> usual_lambdas();
-inline constexpr std::size_t first_usual_lambdas = 9;
+std::size_t first_usual_lambdas(Task task);
 
 struct CvCell {
   std::size_t split = 0, gamma = 0, candidate = 0;  // indices into the options' lists

@@ -63,13 +63,13 @@ struct TrainOptions {
   Landmarks landmarks = Landmarks::kmeans;  // how Nystrom landmarks are chosen
   std::optional<bool> standardize;          // nullopt: yes for dense features, no for sparse ones and sequences
   bool bias = true;
+  bool require_converged = false;
   std::string text_template;           // of CoNLL columns: chunking, ner, pos or a file
   std::uint64_t min_count = 1;         // tokens that must have an attribute for it to be kept
   int hash_bits = 0;                   // > 0: attributes are hashed to 2^bits columns
   std::string pixel_products;          // HxW: add the products of neighbouring pixels
   std::string edges;                   // of label sets: empty or none, tree, or a file
   std::vector<GraphEdge> label_edges;  // instead of `edges`: these; empty: `edges` decides
-  bool require_converged = false;
   std::uint64_t seed = 0;
   ReadOptions read;
 };

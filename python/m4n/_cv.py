@@ -39,7 +39,10 @@ def names_of(surrogate: Any) -> list[str]:
     names = list(surrogate) if isinstance(surrogate, (list, tuple)) else [surrogate]
     if not names:
         raise ValueError("surrogate is an empty list")
-    return names if names == ["auto"] else [word("surrogate", name, SURROGATES) for name in names]
+    if names != ["auto"]:
+        for name in names:
+            word("surrogate", name, (*SURROGATES, "auto") if len(names) == 1 else SURROGATES)
+    return names
 
 
 def mapped(splits: Iterable[Any], examples: int, kept: Optional[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -78,21 +81,25 @@ def splits_of(cv: Any, training: Training, X: Any, y: Any, groups: Any) -> list[
 
 def table_of(found: Any, splits: int) -> dict[str, np.ndarray]:
     """The mean cost on every held-out part, of every candidate and lam that was tried."""
-    cells: dict[tuple[int, float], np.ndarray] = {}
-    for candidate, split, lam, cost in found["cells"]:
-        cells.setdefault((candidate, -lam), np.zeros(splits))[split] = cost
-    keys = sorted(cells)
+    costs: dict[tuple[int, float], np.ndarray] = {}
+    converged: dict[tuple[int, float], bool] = {}
+    for candidate, split, lam, cost, reached in found["cells"]:
+        key = (candidate, -lam)
+        costs.setdefault(key, np.zeros(splits))[split] = cost
+        converged[key] = converged.get(key, True) and reached
+    keys = sorted(costs)
     tried = [found["candidates"][candidate] for candidate, _ in keys]
-    costs = np.array([cells[key] for key in keys])
+    by_split = np.array([costs[key] for key in keys])
     table = {
-        "surrogate": np.array(["smoothed" if smoothing > 0 else name for name, smoothing, _ in tried]),
+        "surrogate": np.array([surrogate for surrogate, _, _ in tried]),
         "smoothing": np.array([smoothing for _, smoothing, _ in tried]),
         "decode": np.array([decode for _, _, decode in tried]),
         "lam": np.array([-negative for _, negative in keys]),
-        "mean_cost": costs.mean(axis=1),
-        "std_cost": costs.std(axis=1),
+        "mean_cost": by_split.mean(axis=1),
+        "std_cost": by_split.std(axis=1),
+        "converged": np.array([converged[key] for key in keys]),
     }
-    return {**table, **{f"split{s}_cost": costs[:, s] for s in range(splits)}}
+    return {**table, **{f"split{s}_cost": by_split[:, s] for s in range(splits)}}
 
 
 class Search:
@@ -121,7 +128,8 @@ class Search:
         if found["unconverged"] > 0:
             warnings.warn(
                 f"{found['unconverged']} of the {len(found['cells'])} fits on parts of the data stopped before the "
-                "tolerance was reached: allow more with max_iter, ask for less with tol, or leave out the smallest lams",
+                "tolerance was reached (cv_results_['converged'] says which): allow more with max_iter, ask for less "
+                "with tol, or leave out the smallest lams",
                 ConvergenceWarning,
                 stacklevel=4,
             )

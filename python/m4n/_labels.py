@@ -104,6 +104,20 @@ def refuse_numbers_sorted_as_words(classes: np.ndarray) -> None:
         raise ValueError(f"the classes {classes[:5]} are numbers that sort as words; convert y to numbers")
 
 
+def by_names(name: str, cost: Any, names: Sequence[str]) -> Any:
+    """Columns of a data frame, or entries of a series, in the order of the names if they have these names."""
+    labels = getattr(cost, "columns", getattr(cost, "index", None))
+    if labels is None or not hasattr(cost, "iloc"):
+        return cost
+    own = list(map(str, labels))
+    if own == [str(i) for i in range(len(own))]:
+        return cost
+    if sorted(own) != sorted(names):
+        raise ValueError(f"{name} names {own[:5]}; expected {list(names)[:5]}")
+    order = [own.index(label) for label in names]
+    return cost.iloc[:, order] if hasattr(cost, "columns") else cost.iloc[order]
+
+
 def costs_by_rows(cost: Any, classes: np.ndarray) -> list[float]:
     """k x k costs, row by row. Those of a data frame whose rows and columns are named by classes may have any order,
     and more classes than are in y."""

@@ -33,7 +33,7 @@ class OutputTable(Estimator):
         """The outputs as the library counts them, checked."""
         raise NotImplementedError
 
-    def _cost_options(self, outputs: int) -> tuple[dict[str, str], list[float]]:
+    def _cost_options(self, names: list[str]) -> tuple[dict[str, str], list[float]]:
         raise NotImplementedError
 
     def _edges_between(self, columns: list[Any]) -> list[tuple[int, int]]:
@@ -68,7 +68,7 @@ class OutputTable(Estimator):
         if weights.total is not None and "lambda" not in options:
             parts = outputs if options.get("surrogate") in ("m4n", "m3n") else 1  # their loss is a mean over outputs
             options["lambda"] = repr(parts / weights.total)
-        named, cost = self._cost_options(outputs)
+        named, cost = self._cost_options(columns)
         names = text_of("column", getattr(self, "feature_names_in_", ()))
         edges = self._edges_between(list(getattr(y, "columns", columns)))
         with in_python_words(self._cost_name):

@@ -143,6 +143,8 @@ class MaxMinTabular(ClassifierMixin, Estimator):
         check_consistent_length(predicted, y)
         labels_to_judge(y, self.classes_)
         truth = index_of(y, self.classes_)
+        if len(truth) > 1 and (truth < 0).all():
+            raise ValueError(f"no label of y is a class of the model, which has {self.classes_[:5]}")
         cost = self.cost_matrix_[truth, index_of(predicted, self.classes_)]
         cost = np.where(truth < 0, self.cost_matrix_.max(), cost)
         return -float(np.average(cost, weights=sample_weight))

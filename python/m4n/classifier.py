@@ -34,7 +34,8 @@ class MaxMinClassifier(MaxMinTabular):
     degree : int, default 3
         Of the poly kernel.
     lam : float or None, default None
-        Weight of |w|^2 / 2 beside the mean loss; None: 1/n, with sample_weight 1 / their sum.
+        Weight of |w|^2 / 2 beside the mean loss; None: 1/n, with sample_weight 1 / their sum. Large costs want a
+        smaller one: MaxMinClassifierCV finds it.
     tol : float, default 1e-3
         Stop when the relative duality gap is at most that.
     max_iter : int, default 1000
@@ -132,7 +133,7 @@ class MaxMinClassifierCV(TableSearch, MaxMinTabular):
     lam_ : the lam that was chosen
     best_cost_ : its mean cost on the held-out parts
     surrogate_, smoothing_, decode_ : and what with
-    cv_results_ : dict of arrays: surrogate, smoothing, decode, lam, mean_cost, std_cost, split<i>_cost
+    cv_results_ : dict of arrays: surrogate, smoothing, decode, lam, mean_cost, std_cost, converged, split<i>_cost
 
     Those of MaxMinClassifier, of the fit on all the data.
     """

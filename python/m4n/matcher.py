@@ -113,7 +113,9 @@ class MaxMinMatcher(MatchingEstimator):
     Parameters
     ----------
     surrogate : 'm4n', 'm3n', 'crf' (up to 16 points) or 'qs', default 'm4n'
-    decode, lam, tol, max_iter, standardize, random_state, n_jobs, verbose : as in MaxMinClassifier
+    lam : float or None, default None
+        Weight of |w|^2 / 2 beside the mean loss; None: 1/n, for m4n and m3n the mean number of points / n.
+    decode, tol, max_iter, standardize, random_state, n_jobs, verbose : as in MaxMinClassifier
 
     Attributes
     ----------

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array
 
 from ._cv import TableSearch
 from ._estimator import has_probabilities
+from ._labels import by_names
 from ._options import listed, reals, threads_of, word
 from ._outputs import OutputTable
 from ._weights import positive_weights
@@ -29,13 +30,17 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
             raise ValueError("y must hold 0 and 1 only: one column a label, 1 where it is on")
         return np.ascontiguousarray(marks, dtype=np.int32)
 
-    def _cost_options(self, outputs: int) -> tuple[dict[str, str], list[float]]:
-        named = {}
+    def _cost_options(self, names: list[str]) -> tuple[dict[str, str], list[float]]:
+        named, outputs = {}, len(names)
         if isinstance(self.edges, str):
-            named["edges"] = word("edges", self.edges, ("tree",))
+            if self.edges != "tree":
+                raise ValueError(f"edges must be None, 'tree' or pairs of labels; found {self.edges!r}")
+            named["edges"] = self.edges
         if isinstance(self.cost, str):
             return {**named, "loss": word("cost", self.cost, ("hamming",))}, []
-        costs = reals("cost", self.cost, f"'hamming' or {(2, outputs)} numbers: misses, false alarms")
+        costs = reals(
+            "cost", by_names("cost", self.cost, names), f"'hamming' or {(2, outputs)} numbers: misses, false alarms"
+        )
         if costs.shape != (2, outputs):
             raise ValueError(f"cost has the shape {costs.shape}; expected {(2, outputs)}: misses, false alarms")
         return named, costs.ravel().tolist()

@@ -31,9 +31,10 @@ class OrderedGrades(MaxMinTabular):
         if getattr(y, "ndim", 1) == 2 and hasattr(y, "iloc") and y.shape[1] == 1:
             y = y.iloc[:, 0]
         if getattr(getattr(y, "dtype", None), "ordered", False):  # of pandas
-            present = set(y)
-            return y.dtype.categories[[grade in present for grade in y.dtype.categories]]
+            return y.dtype.categories
         grades = np.asarray(y)
+        if grades.dtype.kind == "f" and np.isfinite(grades).all() and (grades != np.floor(grades)).any():
+            raise ValueError("the grades are continuous or fractions; name fractions with categories=[...]")
         if grades.dtype.kind in "OUS" and grades.size:
             names = sorted({str(grade) for grade in grades.ravel()})
             warnings.warn(

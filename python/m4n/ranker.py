@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array
 from . import _core
 from ._cv import TableSearch
 from ._estimator import has_probabilities
+from ._labels import by_names
 from ._options import threads_of
 from ._outputs import OutputTable
 from ._positions import position_cost
@@ -21,8 +22,12 @@ def positions_of(ranks: Any) -> np.ndarray:
     """Ranks 1..M as positions from 0, every row a permutation."""
     ranks = check_array(ranks, dtype=None, ensure_min_features=2, input_name="y")
     every_rank = np.arange(1, ranks.shape[1] + 1)
-    if ranks.dtype.kind not in "iuf" or (np.sort(ranks, axis=1) != every_rank).any():
-        raise ValueError("every row of y must hold the ranks 1, 2, ..., M of the M items, each once; 1 is the best")
+    wrong = ranks.dtype.kind not in "iuf" or (np.sort(ranks, axis=1) != every_rank).any(axis=1)
+    if np.any(wrong):
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"row {row} of y is {ranks[row].tolist()}; expected the ranks 1 to {len(every_rank)} of the items, each once"
+        )
     return np.ascontiguousarray(ranks - 1, dtype=np.int32)
 
 
@@ -35,8 +40,9 @@ class RankingEstimator(OutputTable):
     def _numbers_of(self, y: Any) -> np.ndarray:
         return positions_of(y)
 
-    def _cost_options(self, outputs: int) -> tuple[dict[str, str], list[float]]:
-        return position_cost(self.cost, outputs)
+    def _cost_options(self, names: list[str]) -> tuple[dict[str, str], list[float]]:
+        weights = np.ndim(self.cost) == 1 and not isinstance(self.cost, str)  # costs of positions have no names
+        return position_cost(by_names("cost", self.cost, names) if weights else self.cost, len(names))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores: n x M of the items where the cost is of rank one (spearman, dcg, precision@K), otherwise

@@ -46,6 +46,8 @@ def _has_attributes(sequence: Any) -> Optional[bool]:
     for token in sequence:
         if isinstance(token, (dict, set, frozenset)):
             return True
+        if isinstance(token, str):
+            raise TypeError(f"found the token {token!r}; expected a dict of attributes, or a list of their names")
         if not isinstance(token, (list, tuple)):
             return False
         if token:
@@ -78,6 +80,8 @@ def tokens_of(X: Any) -> Tokens:
 
 
 def length_of(sequence: Any, number: int) -> int:
+    if isinstance(sequence, dict):
+        raise TypeError(f"X[{number}] is a token; expected a list of sequences, each a list of tokens")
     shape = getattr(sequence, "shape", None)
     if shape is None and not hasattr(sequence, "__len__") or isinstance(sequence, (str, bytes)) or shape == ():
         raise TypeError(f"sequence {number} is {sequence!r:.80}; expected rows of numbers, or tokens with attributes")
@@ -263,8 +267,8 @@ class MaxMinSequenceLabeler(SequenceEstimator):
 
     Parameters
     ----------
-    cost_matrix : None, k x k array or 'absolute', 'squared', default None
-        cost_matrix[true][predicted] of a token; a sequence costs their mean. None: every wrong token costs 1.
+    cost_matrix : None, k x k array or 'hamming', 'absolute', 'squared', default None
+        cost_matrix[true][predicted] of a token; a sequence costs their mean. None, 'hamming': a wrong token costs 1.
     surrogate : 'm4n', 'm3n' or 'crf', default 'm4n'
     decode : None, 'viterbi', 'adversary' or 'expected', default None
         The labelling of largest score, the min player's most likely answers (m4n), or the least expected cost (crf).

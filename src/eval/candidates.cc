@@ -25,6 +25,8 @@ std::vector<double> usual_lambdas() {
   return out;
 }
 
+std::size_t first_usual_lambdas(Task task) { return task == Task::multiclass || task == Task::ordinal ? 9 : 6; }
+
 std::string name_of(const Candidate& candidate, std::span<const Candidate> all) {
   const auto twin = [&](const Candidate& other) {
     return other.surrogate == candidate.surrogate && other.smoothing == candidate.smoothing &&

@@ -100,7 +100,7 @@ PositionLossChoice PositionLossChoice::parse(const std::string& spec, const std:
   return from_values(read_numbers(spec, items).values, items.size(), spec);
 }
 
-PositionLossChoice PositionLossChoice::from_values(std::vector<double> values, std::size_t items,
+PositionLossChoice PositionLossChoice::from_values(const std::vector<double>& values, std::size_t items,
                                                    const std::string& origin) {
   if (values.size() != items && values.size() != items * items)
     throw Error(fmt::format("{}: {} numbers for {} items; expected {} weights or {} costs", origin, values.size(),

@@ -23,7 +23,8 @@ class PositionLossChoice {
   // items. `items`: their names; none where their number varies (matching).
   static PositionLossChoice parse(const std::string& spec, const std::vector<std::string>& items);
   // Weights (M numbers) or costs (M x M).
-  static PositionLossChoice from_values(std::vector<double> values, std::size_t items, const std::string& origin);
+  static PositionLossChoice from_values(const std::vector<double>& values, std::size_t items,
+                                        const std::string& origin);
   // What a model remembers: its loss by name, and the numbers of those that have any. Throws Error where they do not
   // belong together.
   static PositionLossChoice remembered(const std::string& name, const std::vector<double>& values, std::size_t items);

@@ -153,8 +153,8 @@ void GraphTrainingSet::solve(const TrainOptions& options, Decoder, std::span<con
                [&](GraphSolution found) {
                  check_finite(found.result.certificate, found.norm_squared, found.weights.node);
                  check_finite(found.result.certificate, found.norm_squared, found.weights.edge);
-                 emit({std::move(found.result), by_feature(found.weights.node),
-                       for_raw_edges(std::move(found.weights.edge)), found.norm_squared});
+                 emit({found.result, by_feature(found.weights.node), for_raw_edges(std::move(found.weights.edge)),
+                       found.norm_squared});
                });
 }
 

@@ -46,6 +46,24 @@ def test_labels_that_come_back_as_numbers_say_so():
 def test_a_label_that_was_never_seen_costs_the_most():
     fitted = MaxMinClassifier(COST).fit(X, y)
     assert fitted.score(X[:1], [7]) == -6
+    with pytest.raises(ValueError, match="no label of y is a class"):
+        fitted.score(X[:2], [7, 8])
+
+
+def test_costs_of_outputs_go_by_their_names():
+    marks = pd.DataFrame(MARKS, columns=list("abc"))
+    costs = pd.DataFrame([[5.0, 1.0, 1.0], [1.0, 1.0, 1.0]], columns=list("abc"))
+    expected = MaxMinMultiLabelClassifier(costs.to_numpy()).fit(X, marks).to_bytes()
+    assert MaxMinMultiLabelClassifier(costs[["c", "a", "b"]]).fit(X, marks).to_bytes() == expected
+    ranks, weights = pd.DataFrame(RANKS, columns=list("abc")), pd.Series([1.0, 2.0, 5.0], index=list("abc"))
+    expected = MaxMinRanker(weights.to_numpy()).fit(X, ranks).to_bytes()
+    assert MaxMinRanker(weights[["b", "c", "a"]]).fit(X, ranks).to_bytes() == expected
+    for estimator, target in (
+        (MaxMinMultiLabelClassifier(costs.rename(columns={"a": "z"})), marks),
+        (MaxMinRanker(weights.rename({"a": "z"})), ranks),
+    ):
+        with pytest.raises(ValueError, match="cost names .* expected"):
+            estimator.fit(X, target)
 
 
 def test_grades_whose_numbers_fall():
@@ -174,6 +192,10 @@ def test_folds_of_examples_that_are_absent():
         (lambda: MaxMinClassifierCV(cv=[(np.arange(9)[:, None], np.arange(9))]).fit(X, y), "cv"),
         (lambda: MaxMinClassifierCV(cv=[(np.ones(5, bool), np.arange(9))]).fit(X, y), "cv"),
         (lambda: MaxMinSequenceLabeler().fit(None, [["a"]]), "X must be a list"),
+        (lambda: MaxMinSequenceLabeler().fit([{"w": 1.0}], [["a"]]), r"X\[0\] is a token"),
+        (lambda: MaxMinSequenceLabeler().fit([["a", "b"]], [["x", "y"]]), "found the token 'a'"),
+        (lambda: MaxMinRanker().fit(X, RANKS + (np.arange(60) == 7)[:, None]), "row 7 of y is"),
+        (lambda: MaxMinOrdinalClassifier().fit(X, y + 0.5), "categories"),
         (lambda: MaxMinSequenceLabeler().fit([np.array(3.0)], [["a"]]), "sequence 0"),
         (lambda: MaxMinSequenceLabeler().fit([X[:2]], ["ab"]), r"y\[0\]"),
         (lambda: MaxMinMatcher().fit(None, None), "X must be a list"),

@@ -101,7 +101,7 @@ TEST(GraphData, SomeOfTheExamples) {
   ASSERT_EQ(found.edges.count(), 4U);
   EXPECT_EQ(found.node_type.size(), 9U);
   EXPECT_EQ(found.edge_features.rows, 5U);
-  const DenseMatrix &x = std::get<DenseMatrix>(data.x), &y = std::get<DenseMatrix>(some.x);
+  const auto &x = std::get<DenseMatrix>(data.x), &y = std::get<DenseMatrix>(some.x);
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const std::size_t from = chosen[i], nodes = data.labels.end(from) - data.labels.begin(from);
     ASSERT_EQ(some.labels.end(i) - some.labels.begin(i), nodes);
