@@ -100,8 +100,9 @@ TEST(SinkhornScaling, IsAScalingOfExpOfTheScores) {
       for (std::size_t e = 0; e < m * m; ++e) logs[e] = std::log(p[e]);
       for (std::size_t i = 1; i < m; ++i)
         for (std::size_t j = 1; j < m; ++j)
-          if (std::min({p[0], p[i * m + j], p[i * m], p[j]}) > 1e-250)
+          if (std::min({p[0], p[i * m + j], p[i * m], p[j]}) > 1e-250) {
             EXPECT_NEAR(second(logs, i, j), second(s, i, j), 1e-9 * std::max(1.0, scale));
+          }
     }
 }
 
