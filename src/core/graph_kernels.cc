@@ -93,6 +93,7 @@ HWY_INLINE void for_sums(const Readers<Scalars, Terms>& from, Labels labels, std
       hn::Store(sum, d, scalar);
     }
     for (std::size_t i = 0; i < std::min<std::size_t>(at_once, labels - first); ++i) {
+      // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): scalar[i] was set above, there are as many as lanes
       const auto base = hn::Set(d, scalar[i]);
       for (std::size_t a = 0; a < Vectors; ++a) {
         auto sum = base;
@@ -252,6 +253,7 @@ HWY_INLINE void run_steps(std::span<const GraphStep> steps, const GraphMemory& m
 
 void GraphMaxPlus(std::span<const GraphStep> steps, const GraphMemory& memory) {
   run_steps<Plus>(steps, memory, [&](const GraphStep& step) HWY_ATTR {
+    // NOLINTNEXTLINE(misc-redundant-expression): the two are one where vectors are short
     const auto& versions = step.run <= 4 ? max_versions<Narrow> : max_versions<Wide>;
     versions[step.scalars - std::size_t{1}][step.terms](step, memory, memory.arena + step.to);
   });

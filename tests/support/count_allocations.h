@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 
+// NOLINTBEGIN(misc-definitions-in-headers)
 namespace {
 
 std::size_t allocations = 0;
@@ -26,3 +27,4 @@ void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+// NOLINTEND(misc-definitions-in-headers)
