@@ -47,7 +47,7 @@ Labelled read(const std::string& path) {
     }
     ++out.x.rows;
   }
-  const double n = static_cast<double>(out.x.rows);
+  const auto n = static_cast<double>(out.x.rows);
   for (std::size_t c = 0; c < out.x.cols; ++c) {
     double mean = 0, square = 0;
     for (std::size_t i = 0; i < out.x.rows; ++i) mean += out.x.values[i * out.x.cols + c] / n;

@@ -20,7 +20,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 
 json parsed(const std::string& line) {
   EXPECT_THAT(line, Not(HasSubstr("\n")));
-  const json object = json::parse(line);
+  json object = json::parse(line);
   EXPECT_TRUE(object.is_object());
   return object;
 }

@@ -158,7 +158,8 @@ TEST(SequenceData, SentenceBySentenceIsAllAtOnce) {
 }
 
 TEST(SequenceData, ATokenOfTenMegabytes) {
-  const std::string word(10'000'000, 'w');
+  std::string word;
+  word.append(10'000'000, 'w');
   const SequenceTraining trained = train(word + " X\nb Y\n", word_rule);
   EXPECT_EQ(trained.dictionary.name(1).size(), word.size() + 1);
   EXPECT_EQ(AttributeDictionary::from_bytes(trained.dictionary.to_bytes(), "model").name(1).size(), word.size() + 1);

@@ -125,9 +125,9 @@ Vector prox_of(const S& surrogate, const Case& c) {
   Vector mu = c.old;
   surrogate.prox(c.v, c.c, c.y(), mu, state, ws);
   double total = 0;
-  for (std::size_t j = 0; j < mu.size(); ++j) {
-    EXPECT_GE(mu[j], 0);
-    total += mu[j];
+  for (const double share : mu) {
+    EXPECT_GE(share, 0);
+    total += share;
   }
   EXPECT_NEAR(total, 1, 1e-12);
   return mu;
@@ -229,7 +229,7 @@ class SurrogateTest : public ::testing::TestWithParam<const char*> {
 
 TEST_P(SurrogateTest, Margin) {
   repeat(150, [&](const CostMatrix& cost, Case& c) {
-    const std::size_t y = static_cast<std::size_t>(c.label);
+    const auto y = static_cast<std::size_t>(c.label);
     c.neg_omega = [&](const Vector& mu) {
       double sum = 0;
       for (std::size_t j = 0; j < c.k; ++j) sum += cost(y, j) * mu[j];
