@@ -12,7 +12,17 @@ from sklearn.model_selection import check_cv
 
 from . import _core
 from ._estimator import Training
-from ._options import cv_printer, in_python_words, number, printer, reals, surrogate_options, threads_of, word, yes_no
+from ._options import (
+    cv_printer,
+    decoding_options,
+    in_python_words,
+    printer,
+    reals,
+    surrogate_options,
+    threads_of,
+    word,
+    yes_no,
+)
 
 SURROGATES = ("m4n", "smoothed", "m3n", "crf", "qs")
 SINGLE = ("m4n", "m3n", "crf", "qs")
@@ -39,10 +49,8 @@ def names_of(surrogate: Any) -> list[str]:
     names = list(surrogate) if isinstance(surrogate, (list, tuple)) else [surrogate]
     if not names:
         raise ValueError("surrogate is an empty list")
-    if names != ["auto"]:
-        for name in names:
-            word("surrogate", name, (*SURROGATES, "auto") if len(names) == 1 else SURROGATES)
-    return names
+    allowed = (*SURROGATES, "auto") if len(names) == 1 else SURROGATES
+    return [word("surrogate", name, allowed) for name in names]
 
 
 def mapped(splits: Iterable[Any], examples: int, kept: Optional[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -58,12 +66,11 @@ def mapped(splits: Iterable[Any], examples: int, kept: Optional[np.ndarray]) -> 
             part = (np.cumsum(kept) - 1)[part[kept[part]]]
         return np.sort(part).astype(np.int32)
 
-    try:
-        found = [(numbers_of(train), numbers_of(held_out)) for train, held_out in list(splits)]
-    except TypeError:
-        raise TypeError(
-            "cv must be None, a number, a splitter, or pairs of the parts to learn from and to judge by"
-        ) from None
+    found = []
+    for split in splits:
+        if not isinstance(split, (tuple, list)) or len(split) != 2:
+            raise TypeError(f"cv gives {split!r:.80}; expected pairs: the part to learn from, the part to judge by")
+        found.append((numbers_of(split[0]), numbers_of(split[1])))
     if kept is not None:  # a part of examples that are absent is none
         found = [(train, held_out) for train, held_out in found if len(train) and len(held_out)]
     if not found:
@@ -106,14 +113,8 @@ class Search:
     """What all CV forms have in common; before the estimator in the order of bases."""
 
     def _surrogate_options(self: Any) -> dict[str, str]:
-        if not names_of(self.surrogate):
-            return surrogate_options(self, self._decoders)
-        options = {}
-        if number("smoothing", getattr(self, "smoothing", 0.0)) != "0.0":
-            options["smoothing"] = number("smoothing", self.smoothing)
-        if self.decode is not None:
-            options["decode"] = word("decode", self.decode, self._decoders)
-        return options
+        choosing = decoding_options if names_of(self.surrogate) else surrogate_options
+        return choosing(self, self._decoders)
 
     def _learn(self: Any, training: Training, X: Any, y: Any, groups: Any) -> Any:
         splits = splits_of(self.cv, training, X, y, groups)

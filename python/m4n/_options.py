@@ -92,7 +92,7 @@ def seed_of(random_state: Any) -> str:
     if random_state is None:
         return "0"
     if isinstance(random_state, (bool, np.bool_)):
-        raise TypeError(f"random_state must be None, a whole number or a generator, found {random_state!r}")
+        raise TypeError(f"random_state must be None, a whole number or a RandomState, found {random_state!r}")
     if isinstance(random_state, numbers.Integral):
         if random_state < 0:
             raise ValueError(f"random_state must not be negative, found {random_state}")
@@ -117,10 +117,16 @@ def solver_options(estimator: Any) -> dict[str, str]:
 
 
 def surrogate_options(estimator: Any, decoders: tuple[str, ...]) -> dict[str, str]:
-    options = {"surrogate": word("surrogate", estimator.surrogate, ("m4n", "m3n", "crf", "qs"))}
-    smoothing = getattr(estimator, "smoothing", 0.0)
-    if number("smoothing", smoothing) != "0.0":
-        options["smoothing"] = number("smoothing", smoothing)
+    surrogate = word("surrogate", estimator.surrogate, ("m4n", "m3n", "crf", "qs"))
+    return {"surrogate": surrogate, **decoding_options(estimator, decoders)}
+
+
+def decoding_options(estimator: Any, decoders: tuple[str, ...]) -> dict[str, str]:
+    """Smoothing and decoder, of one surrogate or of those to choose among."""
+    options = {}
+    smoothing = number("smoothing", getattr(estimator, "smoothing", 0.0))
+    if smoothing != "0.0":
+        options["smoothing"] = smoothing
     if estimator.decode is not None:
         options["decode"] = word("decode", estimator.decode, decoders)
     return options

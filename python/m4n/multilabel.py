@@ -99,7 +99,8 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        return {**super()._parameters_of(model), "edges": model.edges or None}
+        edges = [(model.classes[u], model.classes[v]) for u, v in model.edges]
+        return {**super()._parameters_of(model), "edges": edges or None}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

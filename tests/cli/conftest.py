@@ -1,12 +1,14 @@
 """The tool under test (M4N_BIN, or build/release/m4n) and small generated data."""
 
 import csv
+import gzip
 import io
 import json
 import os
 import pathlib
 import signal
 import subprocess
+import time
 
 import numpy as np
 import pytest
@@ -47,6 +49,34 @@ class Tool:
         """The prediction file as a list of dictionaries, one a row."""
         text = self("predict", model, data, *options, expect=DONE).stdout
         return list(csv.DictReader(io.StringIO(text)))
+
+    def interrupted_training(self, data, model, *options, number=signal.SIGINT):
+        """Trains without end, sends a signal once something was logged; what is saved and reported then."""
+        log = model.with_suffix(".jsonl")
+        arguments = ["train", data, *options, "--tol", "1e-15", "--epochs", 1000000000, "--model", model, "--log", log]
+        process = subprocess.Popen([self.binary, *map(str, arguments), "--json"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)  # fmt: skip
+        deadline = time.monotonic() + 30
+        while (not log.exists() or not log.read_text()) and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(number)
+        out, messages = process.communicate(timeout=30)
+        assert process.returncode == INTERRUPTED, messages
+        report, info = json.loads(out), self.json("info", model)
+        assert report["interrupted"] and not report["converged"] and "interrupted" in messages
+        assert info["primal"] == report["primal"] and info["interrupted"] and info["epochs"] == report["epochs"]
+        return report
+
+    def same_from_gzip_and_standard_input(self, path, folder):
+        """Training and prediction from a plain file, a packed one and standard input; the model is folder / "a"."""
+        (folder / "packed").write_bytes(gzip.compress(path.read_bytes()))
+        self("train", path, "--model", folder / "a", expect=DONE)
+        self("train", folder / "packed", "--model", folder / "b", expect=DONE)
+        self("train", "-", "--model", folder / "c", input=path.read_text(), expect=DONE)
+        assert len({(folder / name).read_bytes() for name in "abc"}) == 1
+        self("predict", folder / "a", path, "--out", folder / "out.csv", expect=DONE)
+        streamed = self("predict", folder / "a", input=path.read_text(), expect=DONE).stdout
+        assert streamed == (folder / "out.csv").read_text()
 
 
 @pytest.fixture(scope="session")

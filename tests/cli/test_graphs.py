@@ -1,14 +1,11 @@
 """Graphs: train, predict, eval, cv, info, dump, generate against all labellings listed; types, edge features, signals."""
 
-import gzip
 import json
-import signal
-import subprocess
 import time
 
 import numpy as np
 import pytest
-from conftest import DONE, INTERRUPTED, NOT_CONVERGED, write_csv
+from conftest import DONE, NOT_CONVERGED, write_csv
 from label_files import (
     NOT_IN_INFO,
     TRAIN_KEYS,
@@ -245,16 +242,7 @@ def test_json_predictions(m4n, drawn, tmp_path):
 
 def test_gzip_standard_input_and_the_bootstrap(m4n, drawn, tmp_path):
     path, _ = drawn["features"]
-    packed = tmp_path / "packed"
-    packed.write_bytes(gzip.compress(path.read_bytes()))
-    m4n("train", path, "--model", tmp_path / "a", expect=DONE)
-    m4n("train", packed, "--model", tmp_path / "b", expect=DONE)
-    m4n("train", "-", "--model", tmp_path / "c", input=path.read_text(), expect=DONE)
-    assert len({(tmp_path / name).read_bytes() for name in "abc"}) == 1
-    m4n("predict", tmp_path / "a", path, "--out", tmp_path / "out.csv", expect=DONE)
-    assert (
-        m4n("predict", tmp_path / "a", input=path.read_text(), expect=DONE).stdout == (tmp_path / "out.csv").read_text()
-    )
+    m4n.same_from_gzip_and_standard_input(path, tmp_path)
     report = m4n.json("eval", tmp_path / "a", path, "--bootstrap", 50)
     interval = report["bootstrap"]["metrics"]["node_accuracy"]
     assert interval["low"] < report["metrics"]["node_accuracy"] < interval["high"] and interval["se"] > 0
@@ -303,17 +291,6 @@ def test_limits(m4n, drawn, tmp_path):
 
 @pytest.mark.parametrize("surrogate", ["m4n", "m3n"])
 def test_a_signal_saves_and_exits_with_130(m4n, drawn, tmp_path, surrogate):
-    path, model, log = drawn["plain"][0], tmp_path / "m.m4n", tmp_path / "log.jsonl"
-    process = subprocess.Popen([m4n.binary, "train", path, "--surrogate", surrogate, "--tol", "1e-15", "--lambda", "1e-9", "--epochs",
-                                "1000000000", "--model", model, "--log", log, "--json"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
-    deadline = time.monotonic() + 30
-    while (not log.exists() or not log.read_text()) and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    out, messages = process.communicate(timeout=30)
-    assert process.returncode == INTERRUPTED, messages
-    report = json.loads(out)
-    assert report["interrupted"] and not report["converged"] and "interrupted" in messages
-    assert m4n.json("info", model)["primal"] == report["primal"]
+    path, model = drawn["plain"][0], tmp_path / "m.m4n"
+    report = m4n.interrupted_training(path, model, "--surrogate", surrogate, "--lambda", "1e-9")
     assert len(m4n.predict(model, path)) == report["nodes"]

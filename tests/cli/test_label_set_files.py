@@ -1,15 +1,11 @@
 """Label sets: features, columns, reports, cv, dump, limits and signals."""
 
-import gzip
-import json
 import math
-import signal
-import subprocess
 import time
 
 import numpy as np
 import pytest
-from conftest import DONE, INTERRUPTED, NOT_CONVERGED, write_csv
+from conftest import DONE, NOT_CONVERGED, write_csv
 from label_files import (  # noqa: F401 (fixtures)
     COMBINATIONS,
     NAMES,
@@ -193,17 +189,7 @@ def test_cv_chooses_among_surrogates(m4n, marked, tmp_path):
 
 
 def test_gzip_and_standard_input(m4n, marked, tmp_path):
-    path, _, _ = marked
-    packed = tmp_path / "packed"
-    packed.write_bytes(gzip.compress(path.read_bytes()))
-    m4n("train", path, "--model", tmp_path / "a", expect=DONE)
-    m4n("train", packed, "--model", tmp_path / "b", expect=DONE)
-    m4n("train", "-", "--model", tmp_path / "c", input=path.read_text(), expect=DONE)
-    assert len({(tmp_path / name).read_bytes() for name in "abc"}) == 1
-    m4n("predict", tmp_path / "a", path, "--out", tmp_path / "out.csv", expect=DONE)
-    assert (
-        m4n("predict", tmp_path / "a", input=path.read_text(), expect=DONE).stdout == (tmp_path / "out.csv").read_text()
-    )
+    m4n.same_from_gzip_and_standard_input(marked[0], tmp_path)
 
 
 def test_text_reports(m4n, marked, tmp_path):
@@ -260,17 +246,6 @@ def test_limits(m4n, marked, tmp_path):
 
 @pytest.mark.parametrize("options", [[], ["--edges", "tree"], ["--surrogate", "m3n", "--edges", "tree"]], ids=" ".join)
 def test_a_signal_saves_and_exits_with_130(m4n, marked, tmp_path, options):
-    path, model, log = marked[0], tmp_path / "m.m4n", tmp_path / "log.jsonl"
-    process = subprocess.Popen([m4n.binary, "train", path, *options, "--tol", "1e-15", "--lambda", "1e-9", "--epochs", "1000000000",
-                                "--model", model, "--log", log, "--json"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
-    deadline = time.monotonic() + 30
-    while (not log.exists() or not log.read_text()) and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    out, messages = process.communicate(timeout=30)
-    assert process.returncode == INTERRUPTED, messages
-    report = json.loads(out)
-    assert report["interrupted"] and not report["converged"] and "interrupted" in messages
-    assert m4n.json("info", model)["primal"] == report["primal"]
+    path, model = marked[0], tmp_path / "m.m4n"
+    m4n.interrupted_training(path, model, *options, "--lambda", "1e-9")
     assert len(m4n.predict(model, path)) == 40

@@ -4,12 +4,10 @@ import gzip
 import itertools
 import json
 import signal
-import subprocess
-import time
 
 import numpy as np
 import pytest
-from conftest import DONE, INTERRUPTED, write_csv
+from conftest import DONE, write_csv
 from permutation_files import NOT_IN_INFO, TRAIN_KEYS, best_value, gibbs, matching_text, matchings, values_of
 
 SIZES = [3, 1, 4, 2, 5, 3, 4, 1, 2, 5, 3, 4, 2, 3]
@@ -234,15 +232,6 @@ def test_bootstrap_and_cross_validation(m4n, matched, tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_saves_and_exits_with_130(m4n, matched, tmp_path, number):
-    path, model, log = matched[0], tmp_path / "m.m4n", tmp_path / "log.jsonl"
-    process = subprocess.Popen([m4n.binary, "train", path, "--oracle", "spmp", "--tol", "1e-15", "--lambda", "1e-6", "--epochs",
-                                "1000000000", "--model", model, "--log", log, "--json"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
-    deadline = time.monotonic() + 30
-    while (not log.exists() or not log.read_text()) and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(number)
-    out, messages = process.communicate(timeout=30)
-    assert process.returncode == INTERRUPTED, messages
-    assert json.loads(out)["interrupted"] and m4n.json("info", model)["interrupted"]
+    path, model = matched[0], tmp_path / "m.m4n"
+    m4n.interrupted_training(path, model, "--oracle", "spmp", "--lambda", "1e-6", number=number)
     assert len(m4n.predict(model, path)) == sum(SIZES)

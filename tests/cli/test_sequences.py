@@ -1,14 +1,11 @@
 """train, info, dump on sequences: formats, guesses, options, default lambda, determinism, signals."""
 
 import json
-import signal
-import subprocess
-import time
 from collections import Counter
 
 import numpy as np
 import pytest
-from conftest import DONE, INTERRUPTED, WRONG_USAGE
+from conftest import DONE, WRONG_USAGE
 from sequence_files import WORD_TEMPLATE, as_crfsuite, attributes, letters_text, random_words, read_sentences
 
 TRAIN_KEYS = set(
@@ -257,19 +254,7 @@ def test_the_template_is_an_input(m4n, tagged, tmp_path):
     "surrogate", [["--oracle", "spmp", "--oracle-iterations", "1x"], ["--surrogate", "crf"]], ids=" ".join
 )
 def test_a_signal_saves_and_exits_with_130(m4n, tmp_path, surrogate):
-    data, model, log = tmp_path / "long.txt", tmp_path / "m.m4n", tmp_path / "log.jsonl"
+    data, model = tmp_path / "long.txt", tmp_path / "m.m4n"
     m4n("generate", "--task", "sequence", "--n", 3000, "--out", data, expect=DONE)
-    process = subprocess.Popen([m4n.binary, "train", data, "--template", "pos", *surrogate, "--tol", "1e-15", "--lambda", "1e-9",
-                                "--epochs", "1000000000", "--model", model, "--log", log, "--json"],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
-    deadline = time.monotonic() + 30
-    while (not log.exists() or not log.read_text()) and time.monotonic() < deadline and process.poll() is None:
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    out, messages = process.communicate(timeout=30)
-    assert process.returncode == INTERRUPTED, messages
-    report = json.loads(out)
-    assert report["interrupted"] and not report["converged"] and "interrupted" in messages
-    info = m4n.json("info", model)
-    assert info["primal"] == report["primal"] and info["interrupted"]
+    m4n.interrupted_training(data, model, "--template", "pos", *surrogate, "--lambda", "1e-9")
     assert m4n("predict", model, input="the\nfish\n", expect=DONE).stdout.count("\n") == 2

@@ -4,12 +4,17 @@ import csv
 import json
 import os
 import pathlib
+import signal
 import subprocess
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before scipy is loaded: else scikit-learn skips a check
 
 import numpy as np
 import pytest
+
+# What is started in the background ignores Ctrl-C, and its children too; the tests of it need the usual behaviour.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("M4N_BIN", ROOT / "build" / "release" / "m4n")).resolve()

@@ -8,12 +8,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import blobs, write_csv
+from conftest import blobs
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -117,46 +117,6 @@ def test_loaded_estimators_know_what_they_are(tmp_path):
     assert cv.lams == [0.01] and np.array_equal(cv.decision_function(X), fitted.decision_function(X))
 
 
-def test_search_chooses_the_least_mean_cost():
-    """By hand: one fit a fold and lam; the estimator's table has the same numbers where fits are exact enough."""
-    X, y = blobs(seed=8)
-    lams, folds = [1.0, 0.1, 0.01], KFold(4, shuffle=True, random_state=0)
-    found = MaxMinClassifierCV(COST, lams=lams, cv=folds, extend=False, tol=1e-9).fit(X, y)
-    by_hand = [
-        np.mean([
-            -MaxMinClassifier(COST, lam=lam, tol=1e-9).fit(X[train], y[train]).score(X[test], y[test])
-            for train, test in folds.split(X)
-        ])
-        for lam in lams
-    ]  # fmt: skip
-    assert np.allclose(found.cv_results_["mean_cost"], by_hand)
-    assert by_hand[lams.index(found.lam_)] == min(by_hand) and found.best_cost_ == pytest.approx(min(by_hand))
-    per_split = np.array([found.cv_results_[f"split{s}_cost"] for s in range(4)])
-    assert np.allclose(per_split.mean(axis=0), by_hand) and np.allclose(
-        per_split.std(axis=0), found.cv_results_["std_cost"]
-    )
-
-
-def test_search_over_surrogates():
-    X, y = blobs(seed=9)
-    found = MaxMinClassifierCV(COST, surrogate="auto", lams=[0.1, 0.01], cv=3).fit(X, y)
-    table = found.cv_results_
-    tried = set(zip(table["surrogate"].tolist(), table["smoothing"].tolist(), table["decode"].tolist()))
-    assert tried == {
-        ("m4n", 0.0, "argmax"),
-        ("m4n", 0.0, "adversary"),
-        ("m4n", 4.0, "expected"),
-        ("m3n", 0.0, "argmax"),
-        ("crf", 0.0, "expected"),
-    }
-    assert hasattr(found, "predict_proba") == (found.surrogate_ == "crf")
-    two = MaxMinClassifierCV(surrogate=["crf", "smoothed"], lams=[0.1], cv=3).fit(X, y)
-    assert set(zip(two.cv_results_["surrogate"], two.cv_results_["smoothing"])) == {("crf", 0.0), ("m4n", 4.0)}
-    for n_jobs in (2, -1):
-        again = MaxMinClassifierCV(COST, surrogate="auto", lams=[0.1, 0.01], cv=3, n_jobs=n_jobs).fit(X, y)
-        assert again.to_bytes() == found.to_bytes()
-
-
 def test_grid_search_and_cross_validation():
     X, y = blobs(seed=10)
     grid = GridSearchCV(MaxMinClassifier(COST), {"lam": [1.0, 0.01], "surrogate": ["m4n", "crf"]}, cv=3, n_jobs=2)
@@ -179,24 +139,6 @@ def test_data_frames():
     assert list(plain.feature_names_in_) == list("abcde")
     with pytest.raises(ValueError, match="feature names"):
         plain.predict(frame[list("edcba")])
-
-
-def test_order_of_grades():
-    X, y = blobs(seed=12)
-    words = np.array(["low", "mid", "high"])
-    by_number = MaxMinOrdinalClassifier().fit(X, y)
-    given = MaxMinOrdinalClassifier(categories=list(words)).fit(X, words[y])
-    ordered = pd.Series(pd.Categorical(words[y], categories=list(words), ordered=True))
-    for estimator in (given, MaxMinOrdinalClassifier().fit(X, ordered)):
-        assert list(estimator.classes_) == list(words)
-        assert np.array_equal(estimator.decision_function(X), by_number.decision_function(X))
-        assert estimator.score(X, words[y]) == by_number.score(X, y)
-    with pytest.warns(UserWarning, match="alphabet"):
-        MaxMinOrdinalClassifier().fit(X, words[y])
-    with pytest.raises(ValueError, match="not in categories"):
-        MaxMinOrdinalClassifier(categories=["low", "high"]).fit(X, words[y])
-    empty = MaxMinOrdinalClassifier(categories=["low", "none", "mid", "high"]).fit(X, words[y])
-    assert empty.cost_matrix_.shape == (4, 4)
 
 
 def test_parameters_that_features_have_no_use_for():
@@ -268,149 +210,12 @@ def test_a_failed_first_fit_is_no_fit(estimator):
     assert not hasattr(estimator, "n_features_in_") and not hasattr(estimator, "cv_results_")
 
 
-def test_costs_of_a_data_frame_follow_its_names():
-    pd = pytest.importorskip("pandas")
-    X, y = blobs(seed=18)
-    names = np.array(["low", "mid", "top"])[np.unique(y, return_inverse=True)[1]]
-    cost = pd.DataFrame([[0, 1, 2], [3, 0, 4], [5, 6, 0]], index=["low", "mid", "top"], columns=["low", "mid", "top"])
-    shuffled = cost.loc[["top", "low", "mid"], ["mid", "top", "low"]]
-    right = MaxMinClassifier(cost).fit(X, names)
-    assert MaxMinClassifier(shuffled).fit(X, names).to_bytes() == right.to_bytes()
-    assert MaxMinClassifier(cost.to_numpy()).fit(X, names).to_bytes() == right.to_bytes()
-    with pytest.raises(ValueError, match="expected"):
-        MaxMinClassifier(cost.rename(index={"low": "lowest"})).fit(X, names)
-
-
-def test_numbers_written_as_words_have_no_named_cost():
-    X, y = blobs(seed=19)
-    words = np.array(["1", "9", "10"])[np.unique(y, return_inverse=True)[1]]
-    with pytest.raises(ValueError, match="sort as words"):
-        MaxMinClassifier("absolute").fit(X, words)
-    with pytest.raises(ValueError, match="sort as words"):
-        MaxMinOrdinalClassifier().fit(X, words)
-    MaxMinOrdinalClassifier(categories=["1", "9", "10"]).fit(X, words)
-
-
 def test_equal_costs_are_scored_by_accuracy_whatever_they_are_called():
     X, y = blobs(seed=20)
     model = MaxMinClassifier("zero-one").fit(X, y)
     assert (
         model.score(X, y) == MaxMinClassifier.from_bytes(model.to_bytes()).score(X, y) == np.mean(model.predict(X) == y)
     )
-
-
-def test_the_order_of_grades_in_every_form_of_pandas():
-    X, y = blobs(seed=20)
-    words = np.array(["low", "mid", "high"])
-    ordered = pd.Categorical(words[y], categories=["low", "none", "mid", "high"], ordered=True)
-    declared = ["low", "none", "mid", "high"]  # grades that no example has are still steps
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)
-        expected = MaxMinOrdinalClassifier(categories=declared).fit(X, words[y])
-        for form in (ordered, pd.Series(ordered), pd.Series(ordered).to_frame()):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataConversionWarning)
-                fitted = MaxMinOrdinalClassifier().fit(X, form)
-            assert fitted.classes_.tolist() == declared and fitted.to_bytes() == expected.to_bytes()
-    with pytest.warns(UserWarning, match="order of the alphabet") as caught:
-        MaxMinOrdinalClassifier().fit(X, words[y])
-    assert [w.filename for w in caught if "alphabet" in str(w.message)] == [__file__]
-
-
-def test_grades_that_are_fractions():
-    X, y = blobs(seed=21)
-    grades = np.array([0.5, 1.25, 3.0])
-    fitted = MaxMinOrdinalClassifier(categories=grades).fit(X, grades[y])
-    assert fitted.classes_.tolist() == grades.tolist() and set(fitted.predict(X)) <= set(grades)
-    same = MaxMinOrdinalClassifier().fit(X, y)
-    assert np.array_equal(fitted.coef_, same.coef_) and fitted.score(X, grades[y]) == same.score(X, y)
-    loaded = MaxMinOrdinalClassifier.from_bytes(fitted.to_bytes())
-    assert np.array_equal(loaded.predict(X), fitted.predict(X))
-    with pytest.raises(ValueError, match="continuous"):
-        MaxMinOrdinalClassifier().fit(X, grades[y] + 0.1)
-
-
-def test_a_frame_of_costs_may_name_classes_that_are_absent():
-    X, y = blobs(seed=22)
-    names = np.array(["b", "c", "a"])
-    costs = pd.DataFrame(np.arange(16.0).reshape(4, 4) + 1, index=list("abcd"), columns=list("abcd"))
-    costs = costs.where(~np.eye(4, dtype=bool), 0.0)
-    few = MaxMinClassifier(costs).fit(X, names[y])
-    exact = MaxMinClassifier(costs.loc[list("abc"), list("abc")].to_numpy()).fit(X, names[y])
-    assert few.to_bytes() == exact.to_bytes()
-    shuffled = MaxMinClassifier(costs.loc[list("dcab"), list("badc")]).fit(X, names[y])
-    assert shuffled.to_bytes() == exact.to_bytes()
-    with pytest.raises(ValueError, match="may have more"):
-        MaxMinClassifier(costs.to_numpy()).fit(X, names[y])
-    with pytest.raises(ValueError, match="expected each of"):
-        MaxMinClassifier(costs.loc[list("abd"), list("abd")]).fit(X, names[y])
-
-
-def test_a_loaded_search_says_what_it_chose():
-    X, y = blobs(seed=23)
-    found = MaxMinClassifierCV(surrogate="auto", lams=[1.0, 0.1], cv=3, extend=False).fit(X, y)
-    loaded = MaxMinClassifierCV.from_bytes(found.to_bytes())
-    assert (loaded.surrogate_, loaded.smoothing_, loaded.lam_) == (found.surrogate_, found.smoothing_, found.lam_)
-
-
-def test_a_loaded_ordinal_model_knows_the_order_of_its_grades():
-    X, y = blobs(seed=24)
-    for grades in (np.array(["low", "mid", "high"]), np.array([0.5, 1.25, 3.0]), np.array([3, 1, 2])):
-        fitted = MaxMinOrdinalClassifier(categories=grades).fit(X, grades[y])
-        loaded = MaxMinOrdinalClassifier.from_bytes(fitted.to_bytes())
-        again = clone(loaded).fit(X, grades[y])
-        assert again.classes_.tolist() == grades.tolist() and again.to_bytes() == fitted.to_bytes()
-    assert MaxMinOrdinalClassifier.from_bytes(MaxMinOrdinalClassifier().fit(X, y).to_bytes()).categories is None
-
-
-def test_candidates_are_those_of_the_command_line(cli, tmp_path):
-    X, y = blobs(seed=25)
-    data = write_csv(tmp_path / "data.csv", X, y)
-    found = MaxMinClassifierCV(surrogate="auto", smoothing=1.0, lams=[0.1], cv=3, extend=False).fit(X, y)
-    assert 1.0 in found.cv_results_["smoothing"] and 4.0 not in found.cv_results_["smoothing"]
-    tried = cli("cv", data, "--surrogates", "auto", "--smoothing", 1, "--lambdas", "0.1", "--folds", 3, "--json")
-    assert {one["smoothing"] for one in tried["results"]} == set(found.cv_results_["smoothing"].tolist())
-    for surrogate, words in ((["m4n", "m4n"], "twice"), (["m4n", "crf"], "smoothing is for the surrogate")):
-        with pytest.raises(ValueError, match=words) as raised:
-            MaxMinClassifierCV(surrogate=surrogate, smoothing=1.0, lams=[0.1], cv=3).fit(X, y)
-        assert "--" not in str(raised.value)
-
-
-def test_the_usual_lams_are_walked_down_while_that_pays():
-    X, y = blobs(n=90, seed=26, spread=0.3)
-    noise = np.random.default_rng(0).integers(0, 3, size=90)
-    for labels in (y, noise):
-        table = MaxMinClassifierCV(cv=3, tol=0.05).fit(X, labels).cv_results_
-        best = table["lam"][table["mean_cost"].argmin()]
-        assert {2.0**-p for p in range(9)} <= set(table["lam"])
-        assert table["lam"].min() >= 2.0**-24 and best >= table["lam"].min()
-    short = MaxMinClassifierCV(cv=3, tol=0.05, lams=[1.0, 0.5], extend=False).fit(X, y).cv_results_
-    assert set(short["lam"]) == {1.0, 0.5}
-
-
-def test_fits_of_a_search_that_stop_early_are_counted():
-    X, y = blobs(seed=27)
-    with pytest.warns(ConvergenceWarning, match="of the 6 fits on parts of the data stopped") as caught:
-        found = MaxMinClassifierCV(lams=[1e-3, 1e-4], cv=3, max_iter=1, tol=1e-9, extend=False).fit(X, y)
-    assert not found.cv_results_["converged"].any()
-    assert {w.filename for w in caught} == {__file__}
-
-
-def test_splitters_see_the_data_and_groups():
-    X, y = blobs(seed=28)
-
-    class ByFirstColumn:
-        def split(self, rows, labels, groups):
-            assert rows is X and labels is y
-            yield np.flatnonzero(rows[:, 0] > 0), np.flatnonzero(rows[:, 0] <= 0)
-
-        def get_n_splits(self, *_):
-            return 1
-
-    assert "split0_cost" in MaxMinClassifierCV(lams=[0.1], cv=ByFirstColumn()).fit(X, y).cv_results_
-    groups = np.arange(len(y)) % 4
-    found = MaxMinClassifierCV(lams=[0.1], cv=GroupKFold(4)).fit(X, y, groups=groups)
-    assert sum(key.startswith("split") for key in found.cv_results_) == 4
 
 
 def test_class_weights_of_zero_and_weights_of_zero_are_the_same():

@@ -55,7 +55,6 @@ def test_memory_stays_over_a_thousand_fits():
 
 def interrupted_fit(X, y):
     """Seconds from Ctrl-C to KeyboardInterrupt."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # what is started in the background ignores it
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
     started = time.monotonic()
@@ -79,12 +78,10 @@ def test_interrupts_leave_no_memory_behind():
 
 
 SCRIPT = """
-import signal
 import numpy as np
 import m4n
 from conftest import blobs, tagged
 
-signal.signal(signal.SIGINT, signal.default_int_handler)
 X, y = blobs(n=2000, d=50, spread=8)
 endless = dict(lam=1e-12, tol=1e-15, max_iter=10**9)
 search = dict(lams=[1e-12], tol=1e-15, max_iter=10**9, n_jobs=2, cv=3, extend=False)
