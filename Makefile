@@ -30,9 +30,12 @@ demo: build ## train on the embedded example, four surrogates side by side
 PYTEST := M4N_BIN=$(abspath $(M4N)) PYTHONPATH=$(abspath $(RELEASE)/python) $(VENV)/bin/python -m pytest
 
 # All runners always run, so that all summaries are seen; any can fail the target.
-test: test-build ## every quick test: C++ (ctest), then the command line and Python (pytest)
+# What is compiled for several instruction sets is tested with each that this machine supports.
+test: test-build ## every quick test: C++ (ctest, for every instruction set), then the command line and Python (pytest)
 	@status=0; \
-	echo "== ctest"; ctest --preset release -j $(JOBS) || status=1; \
+	for simd in $$($(M4N) --version | sed -n 's/.*among \(.*\))/\1/p'); do \
+	  echo "== ctest, instruction set $$simd"; M4N_SIMD=$$simd ctest --preset release -j $(JOBS) || status=1; \
+	done; \
 	echo "== pytest, command line"; $(PYTEST) tests/cli || status=1; \
 	echo "== pytest, Python"; $(PYTEST) -n $(JOBS) tests/python || status=1; \
 	[ $$status = 0 ] || echo "make test: FAILED, see above"; \

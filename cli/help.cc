@@ -18,6 +18,9 @@ const char* const streams =
     "Data go to standard output; messages, warnings and progress to standard error. With --json there is exactly one "
     "JSON "
     "object on standard output.";
+const char* const simd_variable =
+    "The environment variable M4N_SIMD chooses the instruction set of the kernels, as avx512, avx2, sse4, neon or scalar; "
+    "'m4n --version' lists those of this machine. Ask for the same one on two machines to get the same digits.";
 
 // `text` broken at spaces into lines of at most page_width, each but the first indented.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t column) {
@@ -117,7 +120,8 @@ std::string overview() {
       "usage: m4n COMMAND [options] FILE...\n\n";
   for (const Command& command : commands()) out += fmt::format("  {:<10}{}\n", command.name, command.summary);
   out += "\n'm4n help COMMAND' or 'm4n COMMAND --help' lists its options; 'm4n --version' prints the version.\n";
-  return out + wrapped_paragraphs(streams) + wrapped_paragraphs("Exit codes: " + std::string(exit_codes));
+  return out + wrapped_paragraphs(streams) + wrapped_paragraphs("Exit codes: " + std::string(exit_codes)) +
+         wrapped_paragraphs(simd_variable);
 }
 
 std::string command_help(const Command& command) {
@@ -131,11 +135,11 @@ std::string reference_markdown() {
   std::string out = fmt::format(
       "# The command line\n\n"
       "This page is the output of `m4n help --markdown`.\n\n"
-      "    m4n COMMAND [options] FILE...\n\n{}\n\nExit codes: {}\n\n"
+      "    m4n COMMAND [options] FILE...\n\n{}\n\nExit codes: {}\n\n{}\n\n"
       "Every message names the file and line, the value found, what was expected and what to do. Unknown commands, "
       "options "
       "and values are errors that list the valid ones.\n\n| command | |\n| --- | --- |\n",
-      streams, exit_codes);
+      streams, exit_codes, simd_variable);
   for (const Command& command : commands()) out += fmt::format("| `{}` | {} |\n", command.name, cell(command.summary));
   for (const Command& command : commands()) out += '\n' + command_markdown(command);
   return out;

@@ -10,6 +10,7 @@
 #include "arguments.h"
 #include "help.h"
 #include "m4n/error.h"
+#include "m4n/simd.h"
 #include "m4n/version.h"
 #include "messages.h"
 
@@ -41,7 +42,8 @@ int run(std::vector<std::string> args) {
   const std::string first = args.front();
   args.erase(args.begin());
   if (first == "--version") {
-    print(fmt::format("m4n {}\n", M4N_VERSION));
+    print(fmt::format("m4n {}\ninstruction set {} (M4N_SIMD chooses among {})\n", M4N_VERSION, simd(),
+                      fmt::join(simd_names(), " ")));
     return done;
   }
   if (first == "--help" || first == "-h") {
@@ -58,6 +60,7 @@ int run(std::vector<std::string> args) {
 
 int guarded(const std::vector<std::string>& args) {
   try {
+    set_simd_from_environment();
     const int code = run(args);
     finish_output();
     return code;

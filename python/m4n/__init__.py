@@ -5,7 +5,7 @@ Estimators in the manner of scikit-learn over the C++ library m4n; see docs/pyth
 
 from . import oracle
 from ._certificate import Certificate
-from ._core import __version__
+from ._core import __version__, set_simd, simd, simd_names
 from .classifier import MaxMinClassifier, MaxMinClassifierCV
 from .matcher import MaxMinMatcher, MaxMinMatcherCV
 from .multilabel import MaxMinMultiLabelClassifier, MaxMinMultiLabelClassifierCV
@@ -29,4 +29,7 @@ __all__ = [
     "MaxMinSequenceLabelerCV",
     "__version__",
     "oracle",
+    "set_simd",
+    "simd",
+    "simd_names",
 ]

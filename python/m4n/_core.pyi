@@ -10,6 +10,15 @@ from numpy.typing import NDArray
 
 __version__: str = ...
 
+def simd_names() -> list[str]:
+    """The instruction sets that this machine supports, the best first."""
+
+def simd() -> str:
+    """The instruction set in use."""
+
+def set_simd(name: str) -> None:
+    """Use another instruction set, or 'auto', in the whole process; M4N_SIMD does so, too."""
+
 class Data:
     """Examples with labels, ready for fit(), which takes them away."""
 

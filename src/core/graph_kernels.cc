@@ -7,10 +7,9 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/graph_kernels.cc"
-// Accumulators are kept in arrays of vectors, which targets of unknown width do not allow.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_RVV)
 // foreach_target must come before highway.
 // clang-format off
+#include "core/vector_targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 // clang-format on
@@ -85,8 +84,8 @@ HWY_INLINE void for_sums(const Readers<Scalars, Terms>& from, Labels labels, std
   for (std::size_t first = 0; first < labels; first += at_once) {
     alignas(64) double scalar[lanes];
     if constexpr (at_once == 1) {
-      scalar[0] = *p[0];
-      for (std::size_t k = 1; k < from.scalars; ++k) scalar[0] = Op::join(scalar[0], *p[k]);
+      scalar[0] = p[0][first];
+      for (std::size_t k = 1; k < from.scalars; ++k) scalar[0] = Op::join(scalar[0], p[k][first]);
     } else {
       auto sum = hn::LoadU(d, p[0] + first);
       for (std::size_t k = 1; k < from.scalars; ++k) sum = Op::join(sum, hn::LoadU(d, p[k] + first));

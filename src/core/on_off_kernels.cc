@@ -7,9 +7,9 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/on_off_kernels.cc"
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_RVV)
 // foreach_target must come before highway.
 // clang-format off
+#include "core/vector_targets.h"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 #include "hwy/contrib/math/math-inl.h"
@@ -60,8 +60,9 @@ double OnOffEntropy(std::span<const double> m, std::size_t count) {
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
-// With r = |s + c m| >= 0 the root t lies between max(r - c, r/(1 + c)) and r, and t + c tanh(t) is concave there:
-// Newton from the left stays on the left.
+// With r = |s + c m| >= 0 the root t of g(t) = t + c tanh(t) - r lies between max(r - c, r/(1 + c)) and r, and g is
+// concave there: Newton from the left stays on the left. It ends when |g| is small beside 1 + r: the error of tanh(t),
+// which is the answer, is at most |g| / c. A small step alone would not do, for where c is large g is steep.
 void OnOffEntropyProx(std::span<const double> s, double c, std::size_t count, std::span<double> m) {
   constexpr int most_steps = 40;
   const V one = hn::Set(d, 1.0), curvature = hn::Set(d, c), shrink = hn::Set(d, 1 / (1 + c));
@@ -75,7 +76,7 @@ void OnOffEntropyProx(std::span<const double> s, double c, std::size_t count, st
       const V change = hn::Div(hn::Sub(hn::NegMulAdd(curvature, tanh, r), t), slope);
       t = hn::Max(hn::Add(t, change), hn::Zero(d));
       tanh = tanh_of(decayed(t));
-      if (hn::AllTrue(d, hn::Le(hn::Abs(change), enough))) break;
+      if (hn::AllTrue(d, hn::Le(hn::Abs(hn::Mul(change, slope)), enough))) break;
     }
     hn::Store(hn::IfThenElseZero(in, hn::CopySign(tanh, target)), d, m.data() + a);
   });

@@ -32,8 +32,9 @@ def test_every_command_has_help(m4n):
 
 
 def test_version(m4n):
-    name, version = m4n("--version", expect=DONE).stdout.split()
-    assert name == "m4n" and version[0].isdigit()
+    first, second = m4n("--version", expect=DONE).stdout.splitlines()
+    name, version = first.split()
+    assert name == "m4n" and version[0].isdigit() and second.startswith("instruction set ")
 
 
 def test_reference_is_current(m4n):
