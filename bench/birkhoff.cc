@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/rng.h"
-#include "oracle/birkhoff_game.h"
-#include "oracle/birkhoff_mirror_prox.h"
-#include "oracle/rank_one_game.h"
-#include "space/permutation_gibbs.h"
+#include "structures/permutations/birkhoff_game.h"
+#include "structures/permutations/birkhoff_mirror_prox.h"
+#include "structures/permutations/rank_one_game.h"
+#include "structures/permutations/gibbs.h"
 #include "support.h"
 
 namespace m4n::bench {

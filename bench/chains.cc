@@ -9,13 +9,13 @@
 
 #include "add_max_peak.h"
 #include "core/rng.h"
-#include "loss/chain_loss.h"
+#include "structures/chains/loss.h"
 #include "ocr_words.h"
-#include "oracle/chain_game.h"
-#include "oracle/mirror_prox.h"
-#include "space/chain_marginals.h"
-#include "space/chain_space.h"
-#include "space/chain_viterbi.h"
+#include "structures/chains/game.h"
+#include "games/mirror_prox.h"
+#include "structures/chains/marginals.h"
+#include "structures/chains/flat_space.h"
+#include "structures/chains/viterbi.h"
 #include "support.h"
 
 namespace m4n::bench {

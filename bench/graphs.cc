@@ -8,10 +8,10 @@
 
 #include "add_max_peak.h"
 #include "core/rng.h"
-#include "space/chain_marginals.h"
-#include "space/chain_viterbi.h"
-#include "space/graph_decode.h"
-#include "space/graph_marginals.h"
+#include "structures/chains/marginals.h"
+#include "structures/chains/viterbi.h"
+#include "structures/graphs/decode.h"
+#include "structures/graphs/marginals.h"
 #include "support.h"
 
 namespace m4n::bench {

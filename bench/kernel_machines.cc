@@ -10,8 +10,8 @@
 
 #include "m4n/fit.h"
 #include "support.h"
-#include "transform/prepared.h"
-#include "transform/standardize.h"
+#include "features/prepared.h"
+#include "features/standardize.h"
 
 namespace m4n::bench {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "core/aligned.h"
 #include "core/padded_rows.h"
-#include "oracle/chain_game.h"
+#include "structures/chains/game.h"
 #include "sentences.h"
-#include "space/chain.h"
+#include "structures/chains/chain.h"
 
 namespace m4n::bench {
 

@@ -7,12 +7,12 @@
 #include <fmt/format.h>
 
 #include "core/rng.h"
-#include "oracle/mirror_prox.h"
-#include "solver/prox_ascent.h"
+#include "games/mirror_prox.h"
+#include "solvers/prox_ascent.h"
 #include "support.h"
-#include "surrogate/crf.h"
-#include "surrogate/margin.h"
-#include "surrogate/maxmin.h"
+#include "structures/classes/crf.h"
+#include "structures/classes/margin.h"
+#include "structures/classes/maxmin.h"
 
 namespace m4n::bench {
 namespace {

@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include "m4n/read.h"
-#include "solver/solve_permutations.h"
+#include "structures/permutations/solve.h"
 #include "support.h"
-#include "transform/standardize.h"
+#include "features/standardize.h"
 
 namespace m4n::bench {
 namespace {

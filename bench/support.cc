@@ -9,7 +9,7 @@
 #include "core/rng.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
-#include "transform/standardize.h"
+#include "features/standardize.h"
 
 namespace m4n::bench {
 

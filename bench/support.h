@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "loss/cost_matrix.h"
+#include "losses/cost_matrix.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
-#include "solver/solve.h"
+#include "structures/classes/solve.h"
 #include "timing.h"
 
 namespace m4n::bench {

@@ -10,13 +10,13 @@
 #include "arguments.h"
 #include "core/aligned.h"
 #include "core/rng.h"
-#include "loss/simplex_loss.h"
+#include "losses/simplex_loss.h"
 #include "m4n/fit.h"
 #include "m4n/version.h"
 #include "messages.h"
-#include "oracle/closed_form.h"
-#include "oracle/matrix_game.h"
-#include "oracle/mirror_prox.h"
+#include "structures/classes/closed_form.h"
+#include "games/matrix_game.h"
+#include "games/mirror_prox.h"
 
 namespace m4n::cli {
 namespace {

@@ -10,16 +10,16 @@
 #include "core/option_values.h"
 #include "core/wording.h"
 #include "data/text.h"
-#include "eval/cv_store.h"
+#include "selection/cv_store.h"
 #include "files.h"
 #include "learning.h"
 #include "m4n/fit.h"
 #include "m4n/read.h"
 #include "messages.h"
 #include "progress.h"
-#include "report/cv_report.h"
+#include "reports/cv_report.h"
 #include "signals.h"
-#include "transform/prepared.h"
+#include "features/prepared.h"
 
 namespace m4n::cli {
 namespace {

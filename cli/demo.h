@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "loss/cost_matrix.h"
+#include "losses/cost_matrix.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"

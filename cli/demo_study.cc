@@ -14,7 +14,7 @@
 #include <mutex>
 
 #include "core/parallel.h"
-#include "data/synthetic.h"
+#include "structures/classes/synthetic.h"
 #include "demo.h"
 #include "m4n/fit.h"
 

@@ -11,7 +11,7 @@
 #include "csv_out.h"
 #include "m4n/model.h"
 #include "messages.h"
-#include "transform/sequence_input.h"
+#include "structures/chains/input.h"
 
 namespace m4n::cli {
 namespace {

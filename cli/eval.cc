@@ -10,8 +10,8 @@
 #include "m4n/evaluate.h"
 #include "m4n/read.h"
 #include "messages.h"
-#include "report/json_report.h"
-#include "report/text_report.h"
+#include "reports/json_report.h"
+#include "reports/text_report.h"
 #include "scoring.h"
 
 namespace m4n::cli {

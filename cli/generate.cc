@@ -1,6 +1,6 @@
-// m4n generate: synthetic data whose Bayes risk is known: classes and grades (src/data/synthetic.h) as CSV
-// x1..xR,label, sequences (src/data/synthetic_sentences.h) as CoNLL columns, rankings and matchings
-// (src/data/synthetic_permutations.h) as CSV x1..,r1.. and in the matching format.
+// m4n generate: synthetic data whose Bayes risk is known: classes and grades (src/structures/classes/synthetic.h) as CSV
+// x1..xR,label, sequences (src/structures/chains/synthetic.h) as CoNLL columns, rankings and matchings
+// (src/structures/permutations/synthetic.h) as CSV x1..,r1.. and in the matching format.
 #include <fmt/format.h>
 
 #include <limits>
@@ -9,12 +9,12 @@
 
 #include "arguments.h"
 #include "core/option_values.h"
-#include "data/matching_text.h"
-#include "data/synthetic.h"
-#include "data/synthetic_graphs.h"
-#include "data/synthetic_labels.h"
-#include "data/synthetic_permutations.h"
-#include "data/synthetic_sentences.h"
+#include "structures/permutations/matching_text.h"
+#include "structures/classes/synthetic.h"
+#include "structures/graphs/synthetic.h"
+#include "structures/label_sets/synthetic.h"
+#include "structures/permutations/synthetic.h"
+#include "structures/chains/synthetic.h"
 #include "files.h"
 #include "m4n/error.h"
 #include "messages.h"

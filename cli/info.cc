@@ -4,8 +4,8 @@
 #include "arguments.h"
 #include "m4n/model.h"
 #include "messages.h"
-#include "report/json_report.h"
-#include "report/text_report.h"
+#include "reports/json_report.h"
+#include "reports/text_report.h"
 
 namespace m4n::cli {
 namespace {

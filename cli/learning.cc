@@ -7,16 +7,16 @@
 
 #include "core/option_values.h"
 #include "core/wording.h"
-#include "data/graph_data.h"
-#include "data/matching_text.h"
+#include "structures/graphs/data.h"
+#include "structures/permutations/matching_text.h"
 #include "data/table.h"
 #include "data/text.h"
 #include "files.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
 #include "messages.h"
-#include "transform/read_sequences.h"
-#include "transform/text_template.h"
+#include "structures/chains/read.h"
+#include "features/text_template.h"
 
 namespace m4n::cli {
 namespace {

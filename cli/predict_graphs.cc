@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "csv_out.h"
-#include "data/graph_data.h"
+#include "structures/graphs/data.h"
 #include "scoring.h"
-#include "surrogate/label_set_predictor.h"
+#include "structures/label_sets/predictor.h"
 
 namespace m4n::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "m4n/read.h"
 #include "scoring.h"
-#include "surrogate/permutation_predictor.h"
+#include "structures/permutations/predictor.h"
 
 namespace m4n::cli {
 namespace {

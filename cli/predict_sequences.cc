@@ -13,15 +13,15 @@
 #include <type_traits>
 
 #include "core/parallel.h"
-#include "data/conll.h"
-#include "data/crfsuite.h"
+#include "structures/chains/conll.h"
+#include "structures/chains/crfsuite.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
 #include "messages.h"
 #include "sequence_writer.h"
-#include "surrogate/chain_predictor.h"
-#include "transform/read_sequences.h"
-#include "transform/sequence_data.h"
+#include "structures/chains/predictor.h"
+#include "structures/chains/read.h"
+#include "structures/chains/data.h"
 
 namespace m4n::cli {
 namespace {

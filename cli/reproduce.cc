@@ -8,13 +8,13 @@
 #include "arguments.h"
 #include "core/option_values.h"
 #include "data/text.h"
-#include "eval/reproduce.h"
+#include "selection/reproduce.h"
 #include "m4n/error.h"
 #include "messages.h"
 #include "model/atomic_file.h"
 #include "progress.h"
-#include "report/cv_report.h"
-#include "report/reproduce_report.h"
+#include "reports/cv_report.h"
+#include "reports/reproduce_report.h"
 #include "signals.h"
 
 namespace m4n::cli {

@@ -4,8 +4,8 @@
 
 #include "core/kernels.h"
 #include "m4n/error.h"
-#include "space/permutation_gibbs.h"
-#include "transform/sequence_input.h"
+#include "structures/permutations/gibbs.h"
+#include "structures/chains/input.h"
 
 namespace m4n::cli {
 

@@ -7,10 +7,10 @@
 #include <span>
 
 #include "csv_out.h"
-#include "data/sequence_labels.h"
+#include "structures/chains/sequence_labels.h"
 #include "messages.h"
 #include "model/atomic_file.h"
-#include "transform/sequence_input.h"
+#include "structures/chains/input.h"
 
 namespace m4n::cli {
 

@@ -12,8 +12,8 @@
 #include "m4n/fit.h"
 #include "messages.h"
 #include "progress.h"
-#include "report/json_report.h"
-#include "report/text_report.h"
+#include "reports/json_report.h"
+#include "reports/text_report.h"
 #include "signals.h"
 
 namespace m4n::cli {

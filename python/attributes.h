@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "data/attribute_batch.h"
+#include "features/attribute_batch.h"
 
 namespace m4n::python {
 

@@ -11,7 +11,7 @@
 #include "data_bindings.h"
 #include "m4n/error.h"
 #include "m4n/model.h"
-#include "transform/sequence_input.h"
+#include "structures/chains/input.h"
 
 namespace m4n::python {
 namespace {

@@ -13,10 +13,10 @@
 #include "data_bindings.h"
 #include "m4n/error.h"
 #include "oracles.h"
-#include "surrogate/crf.h"
-#include "surrogate/margin.h"
-#include "surrogate/maxmin.h"
-#include "surrogate/smoothed.h"
+#include "structures/classes/crf.h"
+#include "structures/classes/margin.h"
+#include "structures/classes/maxmin.h"
+#include "structures/classes/smoothed.h"
 
 namespace m4n::python {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "arrays.h"
-#include "loss/cost_matrix.h"
+#include "losses/cost_matrix.h"
 
 namespace m4n::python {
 

@@ -10,10 +10,10 @@
 #include "arrays.h"
 #include "core/kernels.h"
 #include "data_bindings.h"
-#include "loss/position_loss_choice.h"
+#include "losses/position_loss_choice.h"
 #include "m4n/error.h"
 #include "m4n/model.h"
-#include "surrogate/permutation_predictor.h"
+#include "structures/permutations/predictor.h"
 
 namespace m4n::python {
 namespace {

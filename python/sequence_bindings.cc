@@ -12,8 +12,8 @@
 #include "data_bindings.h"
 #include "m4n/error.h"
 #include "m4n/model.h"
-#include "surrogate/chain_predictor.h"
-#include "transform/sequence_input.h"
+#include "structures/chains/predictor.h"
+#include "structures/chains/input.h"
 
 namespace m4n::python {
 namespace {

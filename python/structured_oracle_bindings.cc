@@ -10,13 +10,13 @@
 
 #include "core/parallel.h"
 #include "data_bindings.h"
-#include "loss/position_loss_choice.h"
+#include "losses/position_loss_choice.h"
 #include "m4n/error.h"
-#include "oracle/birkhoff_game.h"
-#include "oracle/chain_game.h"
+#include "structures/permutations/birkhoff_game.h"
+#include "structures/chains/game.h"
 #include "oracles.h"
-#include "space/assignment.h"
-#include "space/sinkhorn.h"
+#include "structures/permutations/assignment.h"
+#include "structures/permutations/sinkhorn.h"
 
 namespace m4n::python {
 namespace {

@@ -107,7 +107,7 @@ struct GraphEdge {
   bool operator==(const GraphEdge&) const = default;
 };
 
-// How a file of sequences became rows of features (transform/sequence_input.h); models keep it.
+// How a file of sequences became rows of features (structures/chains/input.h); models keep it.
 struct SequenceInput;
 
 struct Dataset {

@@ -63,7 +63,7 @@ struct Model {
   SurrogateKind surrogate = SurrogateKind::m4n;
   Decoder decode = Decoder::argmax;
   double smoothing = 0;  // in units of the mean off-diagonal cost, as asked for
-  // zero-one, absolute, squared, hamming (of parts) or matrix; of permutations those of loss/position_loss_choice.h; of
+  // zero-one, absolute, squared, hamming (of parts) or matrix; of permutations those of losses/position_loss_choice.h; of
   // label sets hamming or costs
   std::string loss_name;
   // k x k, cost[true * k + predicted]; of permutations what their loss remembers, of label sets with the loss costs all

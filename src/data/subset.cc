@@ -1,5 +1,5 @@
 // Some examples of a dataset, with everything they own.
-#include "data/graph_structure.h"
+#include "structures/graphs/edges.h"
 #include "m4n/dataset.h"
 
 namespace m4n {

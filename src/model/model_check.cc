@@ -22,12 +22,12 @@
 #include <span>
 #include <string_view>
 
-#include "loss/cost_matrix.h"
-#include "loss/label_costs.h"
-#include "loss/position_loss_choice.h"
+#include "losses/cost_matrix.h"
+#include "losses/label_costs.h"
+#include "losses/position_loss_choice.h"
 #include "m4n/error.h"
-#include "surrogate/decoder.h"
-#include "transform/sequence_input.h"
+#include "structures/classes/decoder.h"
+#include "structures/chains/input.h"
 
 namespace m4n {
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "model/model_check.h"
-#include "transform/sequence_input.h"
+#include "structures/chains/input.h"
 
 namespace m4n {
 namespace {

@@ -8,13 +8,13 @@
 #include "core/parallel.h"
 #include "m4n/error.h"
 #include "m4n/model.h"
-#include "scorer/linear.h"
-#include "surrogate/chain_predictor.h"
-#include "surrogate/decoder.h"
-#include "surrogate/label_set_predictor.h"
-#include "surrogate/permutation_predictor.h"
-#include "transform/feature_map.h"
-#include "transform/standardize.h"
+#include "solvers/linear_scorer.h"
+#include "structures/chains/predictor.h"
+#include "structures/classes/decoder.h"
+#include "structures/label_sets/predictor.h"
+#include "structures/permutations/predictor.h"
+#include "features/feature_map.h"
+#include "features/standardize.h"
 
 namespace m4n {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "m4n/error.h"
-#include "transform/sequence_data.h"
+#include "structures/chains/data.h"
 
 namespace m4n::fuzz {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "loss/cost_matrix.h"
+#include "losses/cost_matrix.h"
 #include "m4n/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "m4n/error.h"
-#include "transform/sequence_data.h"
+#include "structures/chains/data.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace m4n;

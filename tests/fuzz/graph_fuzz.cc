@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <optional>
 
-#include "data/graph_text.h"
+#include "structures/graphs/text.h"
 #include "m4n/error.h"
 
 namespace m4n::fuzz {

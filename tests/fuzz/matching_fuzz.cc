@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "data/matching_text.h"
+#include "structures/permutations/matching_text.h"
 #include "m4n/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

@@ -1,7 +1,7 @@
 // Any bytes as a file of letters: for training, and for a model.
 #include <cstdint>
 
-#include "data/ocr_letters.h"
+#include "structures/chains/ocr_letters.h"
 #include "m4n/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {

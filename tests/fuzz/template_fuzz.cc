@@ -3,8 +3,8 @@
 #include <cstdlib>
 
 #include "m4n/error.h"
-#include "transform/attributes.h"
-#include "transform/text_template.h"
+#include "features/attributes.h"
+#include "features/text_template.h"
 
 namespace {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "m4n/error.h"
-#include "oracle/birkhoff_double.h"
-#include "oracle/birkhoff_game.h"
-#include "oracle/birkhoff_interior.h"
-#include "oracle/birkhoff_mirror_prox.h"
+#include "structures/permutations/birkhoff_double.h"
+#include "structures/permutations/birkhoff_game.h"
+#include "structures/permutations/birkhoff_interior.h"
+#include "structures/permutations/birkhoff_mirror_prox.h"
 #include "support/birkhoff_reference.h"
 
 namespace m4n {

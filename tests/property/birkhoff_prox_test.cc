@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "oracle/birkhoff_interior.h"
+#include "structures/permutations/birkhoff_interior.h"
 #include "support/birkhoff_reference.h"
 
 namespace m4n {

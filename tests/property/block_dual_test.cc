@@ -5,13 +5,13 @@
 #include <cmath>
 
 #include "core/rng.h"
-#include "scorer/linear.h"
-#include "solver/gbcfw.h"
-#include "solver/prox_ascent.h"
-#include "surrogate/crf.h"
-#include "surrogate/margin.h"
-#include "surrogate/maxmin_paper.h"
-#include "surrogate/smoothed.h"
+#include "solvers/linear_scorer.h"
+#include "solvers/gbcfw.h"
+#include "solvers/prox_ascent.h"
+#include "structures/classes/crf.h"
+#include "structures/classes/margin.h"
+#include "structures/classes/maxmin_paper.h"
+#include "structures/classes/smoothed.h"
 
 namespace m4n {
 namespace {

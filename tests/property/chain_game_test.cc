@@ -1,6 +1,6 @@
 // The max-min oracle of chains against a linear program over the marginal polytope, against the matrix game, and
 // against its own certificate, recomputed here from the definition.
-#include "oracle/chain_game.h"
+#include "structures/chains/game.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "oracle/matrix_game.h"
+#include "games/matrix_game.h"
 #include "support/clp_chain.h"
 #include "support/random_chain.h"
 #include "support/random_costs.h"

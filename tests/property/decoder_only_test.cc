@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "oracle/labelling_game.h"
-#include "oracle/labelling_game_parts.h"
-#include "oracle/matrix_game.h"
-#include "scorer/linear.h"
-#include "solver/gbcfw.h"
+#include "games/labelling_game.h"
+#include "games/labelling_game_parts.h"
+#include "games/matrix_game.h"
+#include "solvers/linear_scorer.h"
+#include "solvers/gbcfw.h"
 #include "support/random_multilabel.h"
 
 namespace m4n {

@@ -9,8 +9,8 @@
 #include "m4n/fit.h"
 #include "support/random_dataset.h"
 #include "support/temp_dir.h"
-#include "transform/feature_map.h"
-#include "transform/point_kernel.h"
+#include "features/feature_map.h"
+#include "features/point_kernel.h"
 
 namespace m4n {
 namespace {

@@ -1,7 +1,7 @@
 // The max-min oracle of graphs against its own certificate, recomputed from the definition over all labellings; against
 // linear programs over all labellings and over the local polytope; against the chain's oracle; and loss-augmented
 // decoding by counting.
-#include "oracle/graph_game.h"
+#include "structures/graphs/game.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "m4n/error.h"
-#include "oracle/chain_game.h"
-#include "oracle/graph_margin.h"
+#include "structures/chains/game.h"
+#include "structures/graphs/margin.h"
 #include "support/clp_graph.h"
 #include "support/random_costs.h"
 #include "support/random_graph.h"

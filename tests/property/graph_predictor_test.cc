@@ -1,20 +1,20 @@
 // Predictions of graphs against all labellings listed, and models trained on generated graphs against the best loss
 // there is.
-#include "surrogate/graph_predictor.h"
+#include "structures/graphs/predictor.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "data/synthetic_graphs.h"
-#include "data/synthetic_labels.h"
-#include "loss/label_costs.h"
+#include "structures/graphs/synthetic.h"
+#include "structures/label_sets/synthetic.h"
+#include "losses/label_costs.h"
 #include "m4n/error.h"
-#include "solver/solve_multilabel.h"
+#include "structures/label_sets/solve.h"
 #include "support/random_chain.h"
 #include "support/random_graph_sets.h"
-#include "surrogate/decoder.h"
-#include "surrogate/label_thresholds.h"
+#include "structures/classes/decoder.h"
+#include "structures/label_sets/thresholds.h"
 
 namespace m4n::test {
 namespace {

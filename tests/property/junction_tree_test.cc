@@ -1,5 +1,5 @@
 // Shapes, the order of elimination, what is refused and what the cache keeps.
-#include "space/junction_tree.h"
+#include "structures/graphs/junction_tree.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "m4n/error.h"
-#include "space/graph_decode.h"
+#include "structures/graphs/decode.h"
 #include "support/random_graph.h"
 
 namespace m4n {

@@ -1,5 +1,5 @@
 // The tree of label dependencies against all trees, and on data drawn from a known tree.
-#include "transform/label_tree.h"
+#include "structures/label_sets/tree.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,15 +5,15 @@
 
 #include <cmath>
 
-#include "core/on_off_kernels.h"
+#include "structures/label_sets/kernels.h"
 #include "m4n/error.h"
-#include "oracle/matrix_game.h"
-#include "solver/solve.h"
-#include "solver/solve_multilabel.h"
+#include "games/matrix_game.h"
+#include "structures/classes/solve.h"
+#include "structures/label_sets/solve.h"
 #include "support/random_dataset.h"
 #include "support/random_multilabel.h"
-#include "surrogate/decoder.h"
-#include "surrogate/on_off.h"
+#include "structures/classes/decoder.h"
+#include "structures/label_sets/surrogates.h"
 
 namespace m4n::test {
 namespace {

@@ -1,5 +1,5 @@
 // The Gibbs distribution over permutations against enumeration.
-#include "space/permutation_gibbs.h"
+#include "structures/permutations/gibbs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

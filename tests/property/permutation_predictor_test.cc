@@ -1,6 +1,6 @@
 // Predictions of rankings and matchings against all M! permutations: the best by scores, the least expected loss under
 // the Gibbs distribution, marginals; any number of threads gives the same.
-#include "surrogate/permutation_predictor.h"
+#include "structures/permutations/predictor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

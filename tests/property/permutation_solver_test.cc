@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 
 #include "m4n/error.h"
-#include "solver/solve.h"
+#include "structures/classes/solve.h"
 #include "support/random_permutations.h"
-#include "surrogate/permutation_decoder.h"
+#include "structures/permutations/decoder.h"
 
 namespace m4n::test {
 namespace {

@@ -1,5 +1,5 @@
 // Position losses against their definitions, written out here once more, over all pairs of permutations.
-#include "loss/position_loss.h"
+#include "losses/position_loss.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The closed form for losses of rank one against the game over all pairs of permutations and against Clp, with scores
 // v_i gain[j] spread over the cells.
-#include "oracle/rank_one_game.h"
+#include "structures/permutations/rank_one_game.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Scaling and rounding into the doubly stochastic matrices.
-#include "space/sinkhorn.h"
+#include "structures/permutations/sinkhorn.h"
 
 #include <gtest/gtest.h>
 

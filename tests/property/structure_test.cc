@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "core/rng.h"
-#include "scorer/linear.h"
-#include "solver/gbcfw.h"
-#include "solver/prox_ascent.h"
+#include "solvers/linear_scorer.h"
+#include "solvers/gbcfw.h"
+#include "solvers/prox_ascent.h"
 
 namespace m4n {
 namespace {

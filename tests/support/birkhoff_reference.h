@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/rng.h"
-#include "loss/position_loss.h"
+#include "losses/position_loss.h"
 
 namespace m4n::test {
 

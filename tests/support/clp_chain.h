@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "loss/cost_matrix.h"
-#include "space/chain.h"
+#include "losses/cost_matrix.h"
+#include "structures/chains/chain.h"
 
 namespace m4n::test {
 

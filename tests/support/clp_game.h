@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "loss/cost_matrix.h"
+#include "losses/cost_matrix.h"
 
 namespace m4n::test {
 

@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "loss/cost_matrix.h"
-#include "oracle/graph_game.h"
+#include "losses/cost_matrix.h"
+#include "structures/graphs/game.h"
 #include "support/random_graph.h"
 
 namespace m4n::test {

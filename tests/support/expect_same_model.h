@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "m4n/model.h"
-#include "transform/sequence_input.h"
+#include "structures/chains/input.h"
 
 namespace m4n::test {
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "space/chain.h"
+#include "structures/chains/chain.h"
 
 namespace m4n::test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "loss/cost_matrix.h"
+#include "losses/cost_matrix.h"
 
 namespace m4n::test {
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "space/junction_tree.h"
+#include "structures/graphs/junction_tree.h"
 #include "support/random_chain.h"
 
 namespace m4n::test {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/rng.h"
-#include "oracle/matrix_game.h"
-#include "solver/solve_graphs.h"
+#include "games/matrix_game.h"
+#include "structures/graphs/solve.h"
 #include "support/random_graph.h"
 
 namespace m4n::test {

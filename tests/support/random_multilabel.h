@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/rng.h"
-#include "loss/label_costs.h"
+#include "losses/label_costs.h"
 #include "m4n/dataset.h"
 
 namespace m4n::test {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/rng.h"
-#include "loss/cost_matrix.h"
-#include "oracle/matrix_game.h"
-#include "solver/solve_permutations.h"
+#include "losses/cost_matrix.h"
+#include "games/matrix_game.h"
+#include "structures/permutations/solve.h"
 
 namespace m4n::test {
 

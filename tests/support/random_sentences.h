@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/rng.h"
-#include "solver/solve_chains.h"
+#include "structures/chains/solve.h"
 #include "support/random_dataset.h"
 
 namespace m4n::test {

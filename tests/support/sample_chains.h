@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "m4n/model.h"
-#include "transform/sequence_input.h"
+#include "structures/chains/input.h"
 
 namespace m4n::test {
 

@@ -5,9 +5,9 @@
 
 #include "core/rng.h"
 #include "m4n/dataset.h"
-#include "scorer/linear.h"
-#include "solver/agenda.h"
-#include "solver/recent_mean.h"
+#include "solvers/linear_scorer.h"
+#include "solvers/agenda.h"
+#include "solvers/recent_mean.h"
 
 namespace m4n {
 namespace {

@@ -1,5 +1,5 @@
 // The dictionary of attributes against maps of strings, and its bytes against every kind of damage.
-#include "transform/attributes.h"
+#include "features/attributes.h"
 
 #include <fmt/format.h>
 

@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "oracle/chain_game.h"
-#include "oracle/chain_margin.h"
-#include "space/chain_marginals.h"
-#include "space/chain_viterbi.h"
+#include "structures/chains/game.h"
+#include "structures/chains/margin.h"
+#include "structures/chains/marginals.h"
+#include "structures/chains/viterbi.h"
 #include "support/count_allocations.h"
 #include "support/random_chain.h"
 

@@ -1,6 +1,6 @@
 // Blocks of atoms against dense vectors: parts and Gram entries, the re-optimised weights, and that forgetting atoms
 // without weight changes nothing else.
-#include "solver/chain_atoms.h"
+#include "solvers/labelling_atoms.h"
 
 #include <gmock/gmock.h>
 

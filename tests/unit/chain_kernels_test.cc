@@ -1,5 +1,5 @@
 // The kernels of chains on every vector width that the machine has.
-#include "core/chain_kernels.h"
+#include "structures/chains/kernels.h"
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "space/chain_marginals.h"
-#include "space/chain_viterbi.h"
+#include "structures/chains/marginals.h"
+#include "structures/chains/viterbi.h"
 #include "support/random_chain.h"
 
 namespace m4n {

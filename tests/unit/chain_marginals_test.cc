@@ -1,5 +1,5 @@
 // Sum-product against sums over all labellings of small chains, and its invariants on long ones.
-#include "space/chain_marginals.h"
+#include "structures/chains/marginals.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Chains as an output space over flat vectors, loss-augmented decoding, and the paper's mirror prox on chains.
-#include "space/chain_space.h"
+#include "structures/chains/flat_space.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,10 @@
 #include <cmath>
 #include <vector>
 
-#include "loss/chain_loss.h"
-#include "oracle/chain_game.h"
-#include "oracle/chain_margin.h"
-#include "oracle/mirror_prox.h"
+#include "structures/chains/loss.h"
+#include "structures/chains/game.h"
+#include "structures/chains/margin.h"
+#include "games/mirror_prox.h"
 #include "support/random_chain.h"
 #include "support/random_costs.h"
 

@@ -1,6 +1,6 @@
 // The closed-form oracles against Clp and their own certificates; the closed-form proximal steps against the active-set
-// QP of oracle/matrix_prox.h, an unrelated algorithm for the same problem, and against random feasible points.
-#include "oracle/closed_form.h"
+// QP of games/matrix_prox.h, an unrelated algorithm for the same problem, and against random feasible points.
+#include "structures/classes/closed_form.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 
 #include "core/aligned.h"
 #include "core/rng.h"
-#include "loss/simplex_loss.h"
-#include "oracle/matrix_prox.h"
+#include "losses/simplex_loss.h"
+#include "games/matrix_prox.h"
 #include "support/clp_game.h"
 
 namespace m4n {

@@ -1,5 +1,5 @@
 // Cost matrices: values, what is derived from them, files in any order, and refusals.
-#include "loss/cost_matrix.h"
+#include "losses/cost_matrix.h"
 
 #include <fmt/format.h>
 #include <rapidcheck.h>

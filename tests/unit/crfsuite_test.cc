@@ -1,5 +1,5 @@
 // CRFsuite's attribute format.
-#include "data/crfsuite.h"
+#include "structures/chains/crfsuite.h"
 
 #include <fmt/format.h>
 #include <rapidcheck.h>

@@ -1,5 +1,5 @@
 // Decoders against what defines them.
-#include "surrogate/decoder.h"
+#include "structures/classes/decoder.h"
 
 #include <gtest/gtest.h>
 

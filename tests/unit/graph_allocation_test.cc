@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "oracle/graph_game.h"
-#include "oracle/graph_margin.h"
-#include "space/graph_decode.h"
-#include "space/graph_marginals.h"
+#include "structures/graphs/game.h"
+#include "structures/graphs/margin.h"
+#include "structures/graphs/decode.h"
+#include "structures/graphs/marginals.h"
 #include "support/count_allocations.h"
 #include "support/random_graph.h"
 

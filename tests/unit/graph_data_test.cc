@@ -1,5 +1,5 @@
 // From graphs as text to examples: for training, for a model, and some of them.
-#include "data/graph_data.h"
+#include "structures/graphs/data.h"
 
 #include "read_text.h"
 #include "support/sample_labels.h"

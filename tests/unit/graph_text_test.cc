@@ -1,5 +1,5 @@
 // Graphs as text: what is read, what is refused with its line, and that what is written is read again.
-#include "data/graph_text.h"
+#include "structures/graphs/text.h"
 
 #include <gmock/gmock.h>
 

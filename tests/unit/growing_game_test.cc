@@ -1,5 +1,5 @@
 // The game with growing sets of moves against Clp, after every move.
-#include "oracle/growing_game.h"
+#include "games/growing_game.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Every update of the inverse against the inverse computed afresh.
-#include "oracle/growing_inverse.h"
+#include "games/growing_inverse.h"
 
 #include <gtest/gtest.h>
 

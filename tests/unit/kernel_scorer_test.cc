@@ -1,5 +1,5 @@
 // Scores of an exact kernel against the plain product K a.
-#include "scorer/kernel.h"
+#include "solvers/kernel_scorer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "loss/label_costs.h"
+#include "losses/label_costs.h"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // Edges between labels as a text file.
-#include "data/label_edges.h"
+#include "structures/label_sets/edges.h"
 
 #include "read_text.h"
 

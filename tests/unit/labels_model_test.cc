@@ -8,7 +8,7 @@
 #include <functional>
 #include <limits>
 
-#include "data/graph_structure.h"
+#include "structures/graphs/edges.h"
 #include "m4n/error.h"
 #include "m4n/model.h"
 #include "support/expect_same_model.h"

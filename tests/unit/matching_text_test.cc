@@ -1,5 +1,5 @@
 // The text of matchings: what it means, what is refused and in which words, and that written data read back.
-#include "data/matching_text.h"
+#include "structures/permutations/matching_text.h"
 
 #include <zlib.h>
 

@@ -1,5 +1,5 @@
 // The generic max-min oracle against Clp and against its own certificate, recomputed here from the definition.
-#include "oracle/matrix_game.h"
+#include "games/matrix_game.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The generic proximal step against its optimality conditions and its dual, both written here from the definition, and
 // against the closed forms of the zero-one and the absolute loss.
-#include "oracle/matrix_prox.h"
+#include "games/matrix_prox.h"
 
 #include <gtest/gtest.h>
 

@@ -1,16 +1,16 @@
 // Saddle-point mirror prox against the exact gap of the pair it returns,
 //     gap(mu, nu) = max_j (v_j + (A^T nu)_j) - [min_y (A mu)_y + v.mu]  >= 0,
 // which is computed here from the definition and is zero only at a saddle point.
-#include "oracle/mirror_prox.h"
+#include "games/mirror_prox.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "loss/simplex_loss.h"
-#include "oracle/matrix_game.h"
-#include "space/simplex.h"
+#include "losses/simplex_loss.h"
+#include "games/matrix_game.h"
+#include "structures/classes/space.h"
 #include "support/random_costs.h"
 
 namespace m4n {

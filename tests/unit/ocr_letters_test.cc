@@ -1,5 +1,5 @@
 // The layout of the OCR letters.
-#include "data/ocr_letters.h"
+#include "structures/chains/ocr_letters.h"
 
 #include "unit/read_text.h"
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "core/rng.h"
-#include "eval/permutation_metrics.h"
+#include "structures/permutations/metrics.h"
 #include "m4n/error.h"
 #include "m4n/evaluate.h"
 

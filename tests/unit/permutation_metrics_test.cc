@@ -1,6 +1,6 @@
 // Metrics of permutations against their definitions, pair by pair, against values worked out by hand and against the
 // losses of the same name.
-#include "eval/permutation_metrics.h"
+#include "structures/permutations/metrics.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/rng.h"
-#include "loss/position_loss.h"
+#include "losses/position_loss.h"
 
 namespace m4n {
 namespace {

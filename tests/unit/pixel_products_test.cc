@@ -1,5 +1,5 @@
 // Products of neighbouring pixels.
-#include "transform/pixel_products.h"
+#include "features/pixel_products.h"
 
 #include <rapidcheck.h>
 

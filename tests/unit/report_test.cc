@@ -5,8 +5,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "report/json_report.h"
-#include "report/text_report.h"
+#include "reports/json_report.h"
+#include "reports/text_report.h"
 #include "support/sample_models.h"
 
 namespace m4n {

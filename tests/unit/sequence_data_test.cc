@@ -1,5 +1,5 @@
 // Texts to datasets: for training, for a model, and sentence by sentence.
-#include "transform/sequence_data.h"
+#include "structures/chains/data.h"
 
 #include "unit/read_text.h"
 

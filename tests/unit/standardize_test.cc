@@ -1,4 +1,4 @@
-#include "transform/standardize.h"
+#include "features/standardize.h"
 
 #include <gtest/gtest.h>
 

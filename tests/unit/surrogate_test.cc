@@ -7,11 +7,11 @@
 #include <functional>
 
 #include "core/rng.h"
-#include "solver/frank_wolfe_step.h"
-#include "surrogate/crf.h"
-#include "surrogate/margin.h"
-#include "surrogate/maxmin.h"
-#include "surrogate/smoothed.h"
+#include "solvers/frank_wolfe_step.h"
+#include "structures/classes/crf.h"
+#include "structures/classes/margin.h"
+#include "structures/classes/maxmin.h"
+#include "structures/classes/smoothed.h"
 
 namespace m4n {
 namespace {

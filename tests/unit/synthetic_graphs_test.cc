@@ -1,15 +1,15 @@
 // Generated graphs and labels: the best losses against sums over all labellings, the shapes, the frequencies of what is
 // drawn.
-#include "data/synthetic_graphs.h"
+#include "structures/graphs/synthetic.h"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <map>
 
-#include "data/graph_text.h"
-#include "data/synthetic_labels.h"
-#include "space/junction_tree.h"
+#include "structures/graphs/text.h"
+#include "structures/label_sets/synthetic.h"
+#include "structures/graphs/junction_tree.h"
 #include "support/random_chain.h"
 
 namespace m4n {

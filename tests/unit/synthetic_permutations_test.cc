@@ -1,6 +1,6 @@
 // Rankings and matchings with a known best loss: no prediction is better (all of them are tried), samples cost the best
 // rule what is said, and linear scores are that rule.
-#include "data/synthetic_permutations.h"
+#include "structures/permutations/synthetic.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "m4n/error.h"
-#include "space/assignment.h"
+#include "structures/permutations/assignment.h"
 
 namespace m4n {
 namespace {

@@ -1,6 +1,6 @@
 // Generated sentences: the best loss against the sum over all labellings, with the tables of the hidden Markov model
 // written down a second time; and the frequencies of what is drawn.
-#include "data/synthetic_sentences.h"
+#include "structures/chains/synthetic.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Synthetic data: the table is what is drawn, and the Bayes risk is the minimum over all rules.
-#include "data/synthetic.h"
+#include "structures/classes/synthetic.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Templates: what they give for every token, and what they refuse.
-#include "transform/text_template.h"
+#include "features/text_template.h"
 
 #include <fmt/format.h>
 

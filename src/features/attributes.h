@@ -1,0 +1,101 @@
+// Attributes of tokens (byte strings) to columns of a sparse matrix.
+//
+// Either by a dictionary, learnt from training data: attributes that at least `min_count` tokens have, numbered by
+// frequency, the most frequent first, ties by bytes, so that the numbers do not depend on the order of the data; what
+// is not in it is dropped. Or by feature hashing: column = hash(name) mod 2^bits, for any name; nothing is learnt or
+// stored. Names that meet in one column of one token, and a name given twice, add their values.
+//
+// Cost: O(bytes) for hashing and one probe of an open-addressed table an attribute; the probes of a batch are
+// prefetched. Memory: the bytes of the names, 8 bytes a name, 8 bytes a slot at 1.5 to 3 slots a name.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "features/attribute_batch.h"
+#include "m4n/dataset.h"
+
+namespace m4n {
+
+// Of the bytes of a name; part of the model format, the same on every machine.
+std::uint64_t attribute_hash(std::string_view name);
+
+// Distinct byte strings, numbered in the order they were added, in one arena.
+class NameTable {
+ public:
+  static constexpr std::uint32_t none = 0xFFFFFFFF;
+  std::size_t size() const { return end_.size(); }
+  std::string_view name(std::size_t i) const {
+    const std::size_t start = i == 0 ? 0 : end_[i - 1];
+    return {bytes_.data() + start, end_[i] - start};
+  }
+  std::string_view bytes() const { return bytes_; }
+  void reserve(std::size_t names, std::size_t bytes);
+  // The tag of a name is the low half of its hash.
+  void prefetch(std::uint32_t tag) const {
+    if (!slots_.empty()) __builtin_prefetch(&slots_[tag & mask_]);
+  }
+  std::uint32_t find(std::string_view name, std::uint32_t tag) const;  // none: not there
+  std::uint32_t find_or_add(std::string_view name, std::uint32_t tag);
+
+ private:
+  struct Slot {
+    std::uint32_t tag = 0, number = none;
+  };
+  void grow();
+  std::string bytes_;
+  std::vector<std::size_t> end_;
+  std::vector<Slot> slots_;  // a power of two, at most two thirds taken
+  std::uint32_t mask_ = 0;
+};
+
+class AttributeDictionary {
+ public:
+  static constexpr int min_hash_bits = 1, max_hash_bits = 30;
+  AttributeDictionary() = default;
+  // Throws UsageError if `bits` is out of range.
+  static AttributeDictionary hashing(int bits);
+  int hash_bits() const { return hash_bits_; }  // 0: a dictionary
+  std::size_t columns() const { return hash_bits_ > 0 ? std::size_t{1} << hash_bits_ : names_.size(); }
+  // The name of a column of a dictionary.
+  std::string_view name(std::size_t column) const { return names_.name(column); }
+
+  // Appends a row for every token of the batch. Needs no lock: the scratch memory is the caller's.
+  struct Scratch {
+    std::vector<std::uint64_t> hash;
+    std::vector<std::pair<std::uint32_t, double>> row;
+  };
+  void append_rows(const AttributeBatch& batch, Scratch& scratch, SparseMatrix& out) const;
+
+  // For the model file: version, hash bits, number and total size of the names (64-bit little-endian each), the length
+  // of every name (7 bits a byte, low ones first, the high bit says that more follow), all bytes of the names.
+  std::string to_bytes() const;
+  // Throws Error, with `file`, on anything to_bytes does not write: other sizes, a name twice, an empty name.
+  static AttributeDictionary from_bytes(std::string_view bytes, const std::string& file);
+
+ private:
+  friend class AttributeCounter;
+  int hash_bits_ = 0;
+  NameTable names_;
+};
+
+// Builds a dictionary and the matrix of the training tokens in one pass over them.
+class AttributeCounter {
+ public:
+  void reserve(std::size_t tokens, std::size_t attributes);
+  void add(const AttributeBatch& batch);
+  // Ends the counting. The rows of the matrix are the tokens added, in order.
+  AttributeDictionary finish(std::uint64_t min_count, SparseMatrix& out);
+
+ private:
+  std::vector<std::uint32_t> frequent_first(std::uint64_t min_count) const;
+  NameTable names_;
+  std::vector<std::uint64_t> count_;  // of the tokens that have it
+  SparseMatrix rows_;                 // columns: numbers in names_
+  AttributeDictionary::Scratch scratch_;
+};
+
+}  // namespace m4n

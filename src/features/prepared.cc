@@ -1,0 +1,177 @@
+#include "features/prepared.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <string>
+
+#include "core/parallel.h"
+#include "m4n/error.h"
+#include "features/kernel_features.h"
+#include "features/point_kernel.h"
+#include "features/standardize.h"
+
+namespace m4n {
+namespace {
+
+constexpr double giga = 1e9;
+
+void guard_memory(double need, const std::string& what, const std::string& remedy) {
+  const double free = available_memory();
+  if (need > 0.9 * free)
+    throw Error(fmt::format("{} needs {:.1f} GB, {:.1f} GB are free: {}", what, need / giga, free / giga, remedy));
+}
+
+// Distances need every coordinate.
+DenseMatrix to_dense(Features x) {
+  if (auto* dense = std::get_if<DenseMatrix>(&x)) return std::move(*dense);
+  const auto& sparse = std::get<SparseMatrix>(x);
+  guard_memory(8.0 * static_cast<double>(sparse.rows) * static_cast<double>(sparse.cols),
+               fmt::format("{} sparse columns filled up for these features", sparse.cols), "use --features linear");
+  DenseMatrix out{sparse.rows, sparse.cols, std::vector<double>(sparse.rows * sparse.cols, 0.0)};
+  for (std::size_t i = 0; i < sparse.rows; ++i) {
+    const SparseRow row = sparse.view().row(i);
+    for (std::size_t e = 0; e < row.column.size(); ++e) out.values[i * sparse.cols + row.column[e]] = row.value[e];
+  }
+  return out;
+}
+
+// Block by block of PointKernel's tiles; what is above the diagonal is a copy of what is below.
+GramMatrix all_pairs(const Kernel& kernel, const DenseView& x, bool bias, unsigned threads) {
+  constexpr std::size_t tile = PointKernel::tile;
+  require_memory_for_pairs(FeatureKind::rbf, x.rows);
+  GramMatrix out(x.rows);
+  const PointKernel points(kernel, x);
+  parallel_chunks(x.rows, tile, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+    std::vector<float> values(tile * tile);
+    for (std::size_t other = 0; other <= first; other += tile) {
+      const std::size_t count = std::min(tile, x.rows - other);
+      for (std::size_t i = first; i < last; ++i) {
+        float* row = values.data() + (i - first) * tile;
+        points.evaluate_tile(x.row(i), other / tile, bias ? 1.0F : 0.0F, row);
+        std::copy_n(row, count, out.row(i) + other);
+      }
+      for (std::size_t j = 0; j < count; ++j)
+        for (std::size_t i = std::max(first, other + j + 1); i < last; ++i)
+          out.row(other + j)[i] = values[(i - first) * tile + j];
+    }
+  });
+  return out;
+}
+
+}  // namespace
+
+double pair_bytes(FeatureKind kind, std::size_t examples) { return is_kernel(kind) ? GramMatrix::bytes(examples) : 0; }
+
+void require_memory_for_pairs(FeatureKind kind, std::size_t examples) {
+  guard_memory(pair_bytes(kind, examples), "the kernel matrix", "use --features nystrom");
+}
+
+bool is_kernel(FeatureKind kind) {
+  return kind == FeatureKind::rbf || kind == FeatureKind::laplacian || kind == FeatureKind::poly;
+}
+
+double available_memory() {
+  std::ifstream info("/proc/meminfo");
+  std::string key;
+  for (double value = 0; info >> key >> value; info.ignore(1000, '\n'))
+    if (key == "MemAvailable:") return value * 1024;
+  return 1e300;
+}
+
+PreparedFeatures prepare(Features x, std::span<const double> weight, const TrainOptions& o, const Context& context,
+                         KernelForm form) {
+  PreparedFeatures out;
+  out.d = cols(x);
+  out.sparse = std::holds_alternative<SparseMatrix>(x);
+  if (o.standardize.value_or(!out.sparse)) {
+    out.standardizer = fit_standardizer(view(x), weight);
+    apply_in_place(out.standardizer, x);
+  }
+  if (o.features == FeatureKind::linear) {
+    out.x = std::move(x);
+    return out;
+  }
+  DenseMatrix dense = to_dense(std::move(x));
+  if (is_kernel(o.features) && form == KernelForm::rows) {
+    guard_memory(kernel_feature_bytes(dense.rows), "the kernel matrix and its factors", "use --features nystrom");
+    KernelFeatures made = kernel_features(o, dense.view(), context);
+    out.fitted = std::move(made.map);
+    out.x = std::move(made.rows);
+  } else if (is_kernel(o.features)) {
+    out.kernel = choose_kernel(o, dense.view());
+    out.gram = all_pairs(*out.kernel, dense.view(), o.bias, context.threads);
+    out.x = std::move(dense);
+  } else {
+    out.fitted = fit_map(o, dense.view());
+    guard_memory(8.0 * static_cast<double>(dense.rows) * static_cast<double>(out.fitted->columns), "the feature matrix",
+                 "use fewer --components");
+    out.x = apply(*out.fitted, dense.view(), context.threads);
+  }
+  return out;
+}
+
+void finish(const PreparedFeatures& prepared, std::vector<double> weights, Model& model) {
+  const std::size_t k = model.outputs();
+  model.d = prepared.d;
+  model.sparse = prepared.sparse;
+  model.standardizer = prepared.standardizer;
+  if (prepared.fitted) {
+    model.map = prepared.fitted->map;
+    model.weights = fold(*prepared.fitted, weights, k, model.bias);
+    return;
+  }
+  if (!prepared.kernel) {
+    model.weights = std::move(weights);
+    return;
+  }
+  // K + 1 gives every example's coefficients to the bias too.
+  model.map.kernel = *prepared.kernel;
+  const DenseView x = std::get<DenseMatrix>(prepared.x).view();
+  std::vector<double> bias(k, 0.0);
+  model.map.points = {0, x.cols, {}};
+  for (std::size_t i = 0; i < x.rows; ++i) {
+    const std::span<const double> own = std::span(weights).subspan(i * k, k);
+    if (std::all_of(own.begin(), own.end(), [](double a) { return a == 0; })) continue;
+    for (std::size_t j = 0; j < k; ++j) bias[j] += own[j];
+    const auto row = x.row(i);
+    model.map.points.values.insert(model.map.points.values.end(), row.begin(), row.end());
+    model.weights.insert(model.weights.end(), own.begin(), own.end());
+    ++model.map.points.rows;
+  }
+  if (model.bias) model.weights.insert(model.weights.end(), bias.begin(), bias.end());
+}
+
+std::vector<double> training_scores(const PreparedFeatures& prepared, const std::vector<double>& weights, Model model,
+                                    const Context& context) {
+  if (prepared.fitted && is_kernel(prepared.fitted->map.kind)) {
+    finish(prepared, weights, model);
+    model.standardizer = {};
+    return model.scores(prepared.fitted->map.points.view(), context);
+  }
+  model.d = cols(prepared.x);
+  model.weights = weights;
+  return model.scores(view(prepared.x), context);
+}
+
+RowMap::RowMap(const PreparedFeatures& prepared, bool bias) : prepared_(&prepared), bias_(bias) {
+  if (prepared.kernel) kernel_.emplace(*prepared.kernel, std::get<DenseMatrix>(prepared.x).view());
+}
+
+std::size_t RowMap::width() const { return kernel_ ? rows(prepared_->x) : cols(prepared_->x); }
+
+Features RowMap::apply(Features rows) const {
+  if (!prepared_->standardizer.inverse_scale.empty()) apply_in_place(prepared_->standardizer, rows);
+  if (prepared_->fitted) return m4n::apply(*prepared_->fitted, to_dense(std::move(rows)).view(), 1);
+  if (!kernel_) return rows;
+  const DenseMatrix x = to_dense(std::move(rows));
+  DenseMatrix out{x.rows, width(), std::vector<double>(x.rows * width())};
+  for (std::size_t i = 0; i < x.rows; ++i) {
+    const std::span<double> row = std::span(out.values).subspan(i * out.cols, out.cols);
+    kernel_->evaluate(x.view().row(i), row);
+    for (double& value : row) value += bias_ ? 1 : 0;
+  }
+  return out;
+}
+
+}  // namespace m4n

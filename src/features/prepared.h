@@ -1,0 +1,66 @@
+// Training data on the way from the file to the solver: standardised, mapped to features, and for an exact kernel the
+// matrix of all pairs. Fitted on these rows only; a path of lambdas and several surrogates can share it.
+#pragma once
+#include <optional>
+
+#include "m4n/context.h"
+#include "m4n/dataset.h"
+#include "m4n/model.h"
+#include "m4n/options.h"
+#include "solvers/kernel_scorer.h"
+#include "features/feature_map.h"
+#include "features/point_kernel.h"
+
+namespace m4n {
+
+struct PreparedFeatures {
+  Standardizer standardizer;
+  std::size_t d = 0;                // columns of the input
+  bool sparse = false;              // the input was
+  Features x;                       // what a linear scorer reads; for an exact kernel, the standardised rows
+  std::optional<FittedMap> fitted;  // rbf-centers, nystrom, fourier, and exact kernels as rows
+  std::optional<Kernel> kernel;     // rbf, laplacian, poly as pairs
+  GramMatrix gram;                  // of the kernel; empty otherwise
+};
+
+// Bytes of the matrix of all pairs; 0 where the features need none.
+double pair_bytes(FeatureKind kind, std::size_t examples);
+// Throws Error, with the remedy, where that matrix would not fit into memory.
+void require_memory_for_pairs(FeatureKind kind, std::size_t examples);
+// rbf, laplacian, poly: an exact kernel.
+bool is_kernel(FeatureKind kind);
+
+// Bytes the system says can still be had; no limit where it does not say.
+double available_memory();
+
+// How the solver wants an exact kernel: as the matrix of all pairs, or as rows (features/kernel_features.h).
+enum class KernelForm { pairs, rows };
+
+// weight: of the examples, empty for equal ones. Refuses what would not fit into memory, and says what would.
+PreparedFeatures prepare(Features x, std::span<const double> weight, const TrainOptions& options,
+                         const Context& context, KernelForm form = KernelForm::pairs);
+
+// Puts the learnt weights into the model's terms: folds what was linear, keeps the support of a kernel expansion.
+void finish(const PreparedFeatures& prepared, std::vector<double> weights, Model& model);
+
+// The scores of the training rows by the solver's weights, as the model will give them. `model` says what the scores
+// are of. The rows of an exact kernel are not quite those that were learnt from: equal examples differ in them
+// (features/kernel_features.h), which can decide where scores are equal; so its points are scored instead.
+std::vector<double> training_scores(const PreparedFeatures& prepared, const std::vector<double>& weights, Model model,
+                                    const Context& context);
+
+// Rows that were not trained on, as the solver's weights see them: standardised and mapped; for an exact kernel
+// K(row, x_i) of all training rows, plus the 1 of a bias. The prepared features must outlive it.
+class RowMap {
+ public:
+  RowMap(const PreparedFeatures& prepared, bool bias);
+  std::size_t width() const;  // of the rows that come out
+  Features apply(Features rows) const;
+
+ private:
+  const PreparedFeatures* prepared_;
+  std::optional<PointKernel> kernel_;
+  bool bias_;
+};
+
+}  // namespace m4n

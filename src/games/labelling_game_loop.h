@@ -1,0 +1,285 @@
+// The game from outside: the loop, the labellings asked of the decoder, the answer. How it starts is in
+// labelling_game_start.h, the simplex steps are in labelling_game_pivots.h, what is done when they stall in
+// labelling_game_shake.h.
+
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "games/labelling_game.h"
+#include "games/labelling_game_steps.h"
+
+namespace m4n {
+namespace game {
+
+// The query point is kept near the best one so far after this many rounds (long labellings need fewer rounds so).
+inline constexpr int plain_rounds = 5;
+inline constexpr double trust = 0.7;
+inline constexpr unsigned steps_between_questions = 4;  // whether to stop
+// The pool is cleared when it is larger than this.
+inline constexpr std::size_t pool_limit = 96;
+// Costs closer than this (in units of their range) count as equal after a restart.
+inline constexpr double coarse_cost = 1e-6;
+
+inline bool enough(const Bounds& bounds, const GameLimits& limits) {
+  return bounds.upper - bounds.lower <= std::max(limits.gap, limits.relative * (bounds.upper - limits.current));
+}
+
+}  // namespace game
+
+template <class Problem>
+LabellingGame<Problem>::LabellingGame(std::span<const CostMatrix> costs) {
+  double unit = 0;
+  for (const CostMatrix& cost : costs) {
+    widest_ = std::max(widest_, cost.k());
+    unit = std::max(unit, UnitCosts::unit_of(cost));
+  }
+  for (const CostMatrix& cost : costs) {
+    position_games_.emplace_back(cost);
+    exact_.emplace_back(cost, 0, unit, widest_);
+    rounded_.emplace_back(cost, game::coarse_cost, unit, widest_);
+    zero_one_ = zero_one_ && exact_.back().zero_one();
+  }
+}
+
+template <class Problem>
+GameAnswer LabellingGame<Problem>::solve(const Scores& v, const GameLimits& limits, GameSeeds& seeds,
+                                         Workspace& ws) const {
+  ws.kind_of = Problem::kinds(v, exact_);
+  ws.length = v.length();
+  ws.unit = exact_[0].range() / static_cast<double>(ws.length);
+  ws.least = exact_[0].least();
+  if constexpr (!Problem::one_cost) {
+    ws.least = 0;
+    for (std::size_t m = 0; m < ws.length; ++m) ws.least += exact_at(m, ws).least() / static_cast<double>(ws.length);
+  }
+  ws.upper = std::numeric_limits<double>::infinity();
+  ws.rounds = ws.stalls = ws.shakes = 0;
+  ws.rng = Rng(1);
+  ws.path.resize(ws.length);
+  for (PaddedMatrix<double>* matrix :
+       {&ws.active, &ws.nu, &ws.risk, &ws.rate, &ws.shift, &ws.ease, &ws.best_nu, &ws.query_nu, &ws.augmented})
+    matrix->shape(ws.length, widest_);
+  if (Problem::apart(v)) {
+    solve_apart(v, ws);
+    const GameAnswer answer = certify(v, ws);
+    if (game::enough(answer.bounds, limits)) return answer;
+  }
+  ws.costs = exact_.data();
+  ws.shaken = false;
+  if (!start_warm(v, seeds, ws)) start_cold(v, ws);
+  ws.noise = 1e-12 * static_cast<double>(ws.length) * (1 + 1e-3 * std::abs(ws.top) / ws.unit);
+  GameAnswer answer;
+  for (;;) {
+    const bool sound = improve(v, limits, ws);
+    if (!std::isfinite(ws.upper)) {  // given up before the first labelling was asked for
+      ws.upper = query(v, clean_nu(0, ws), ws);
+      std::swap(ws.best_nu, ws.query_nu);
+    }
+    gather(ws);
+    answer = certify(v, ws);
+    // What counts is what the weights attain, not what the inverse promised for rows that may have been shaken.
+    if (!sound || ws.rounds >= limits.rounds || game::enough(answer.bounds, limits)) break;
+    if (ws.age == 0 && !ws.shaken) break;
+    ws.shaken = false;
+    if (!refresh(ws) && !restart(v, ws)) break;
+  }
+  keep(seeds, ws);
+  if (ws.costs != exact_.data() &&
+      ws.first_try.bounds.lower > answer.bounds.lower) {  // the second try has come to nothing
+    ws.first_try.bounds.upper = std::max(ws.upper, ws.first_try.bounds.lower);
+    ws.first_try.rounds = ws.rounds;
+    ws.first_try.weight = ws.first_weight;
+    ws.first_try.sequence = ws.first_sequence;
+    ws.first_try.nu = answer.nu;
+    return ws.first_try;
+  }
+  return answer;
+}
+
+// Simplex steps and labellings until the gap seems closed, rounds are used up or nothing gains any more. False if the
+// basis fell to rounding errors, or it is to stop.
+template <class Problem>
+bool LabellingGame<Problem>::improve(const Scores& v, const GameLimits& limits, Workspace& ws) const {
+  ws.finished = false;
+  double peak = -std::numeric_limits<double>::infinity();
+  for (ws.stalls = 0; ws.stalls < 4 * game::long_patience; ++ws.stalls) {
+    if (limits.stop != nullptr && ++ws.steps % game::steps_between_questions == 0 && (*limits.stop)()) return false;
+    price_rows(ws);
+    if (ws.attained > peak + game::least_progress) {
+      peak = ws.attained;
+      ws.stalls = 0;
+    } else if (ws.stalls > (ws.shaken ? 4 : 1) * game::patience && ws.shakes < game::most_shakes) {
+      shake(ws);
+      peak = ws.attained;
+      ws.stalls = 0;
+    }
+    Entering entering = choose_entering(ws);
+    if (entering.kind == Kind::none) entering = ask_for_path(v, limits, ws);
+    if (ws.finished) return true;
+    if (entering.kind == Kind::reference) entering = change_reference(entering.index, ws);
+    direct(entering, ws);
+    const Leaving leaving = choose_leaving(ws);
+    const bool blocked = leaving.kind != Kind::none;
+    if (blocked) pivot(entering, leaving, ws);
+    if (blocked && ws.age < (ws.costs == exact_.data() ? game::refresh_interval : game::careful_interval)) continue;
+    // Time for a fresh inverse; or nothing blocks the step, and it has lost its precision.
+    if (ws.age > 0 && refresh(ws)) continue;
+    if (!restart(v, ws)) return false;
+    peak = -std::numeric_limits<double>::infinity();
+  }
+  return false;
+}
+
+// When rounding errors have made the basis useless: once more from the start, with costs that agree where they nearly
+// did, and a fresh inverse at every pivot. The bounds stay true, for they are evaluated with the exact costs.
+template <class Problem>
+bool LabellingGame<Problem>::restart(const Scores& v, Workspace& ws) const {
+  if (ws.costs != exact_.data()) return false;
+  ws.costs = rounded_.data();
+  gather(ws);
+  ws.first_try = certify(v, ws);
+  std::swap(ws.weight, ws.first_weight);
+  std::swap(ws.sequence, ws.first_sequence);
+  ws.shaken = false;
+  start_cold(v, ws);
+  return true;
+}
+
+// out[m] = L_m^T nu_m.
+template <class Problem>
+void LabellingGame<Problem>::expected_costs(PaddedRows<const double> nu, PaddedRows<double> out, Workspace& ws) const {
+  for (std::size_t m = 0; m < nu.rows(); ++m) {
+    const double* weight = nu.row(m);
+    double* charge = out.row(m);
+    const UnitCosts& costs = exact_at(m, ws);
+    if (costs.zero_one()) {
+      for (std::size_t t = 0; t < nu.stride(); ++t) charge[t] = 1 - weight[t];
+      continue;
+    }
+    ws.index.clear();
+    ws.mass.clear();
+    for (std::size_t p = 0; p < costs.labels(); ++p) {
+      if (weight[p] == 0) continue;
+      ws.index.push_back(static_cast<std::uint32_t>(p));
+      ws.mass.push_back(weight[p]);
+    }
+    costs.apply_transposed(ws.index, ws.mass, out.padded_row(m));
+  }
+}
+
+// nu as distributions: what the simplex method left below zero is cut off. A part of the best nu so far is mixed in.
+template <class Problem>
+PaddedRows<const double> LabellingGame<Problem>::clean_nu(double share_of_best, Workspace& ws) const {
+  const PaddedRows<double> out = ws.query_nu.view();
+  const PaddedRows<const double> best = std::as_const(ws.best_nu).view(), now = std::as_const(ws.nu).view();
+  for (std::size_t m = 0; m < ws.length; ++m) {
+    double total = 0;
+    for (std::size_t y = 0; y < labels(m, ws); ++y) total += std::max(now(m, y), 0.0);
+    if (!(std::isfinite(total) && total > 0)) {  // the inverse is of no use: any distribution will do
+      std::fill_n(out.row(m), out.stride(), 0.0);
+      out(m, ws.reference[m]) = 1;
+      continue;
+    }
+    const double scale = (1 - share_of_best) / total;
+    for (std::size_t y = 0; y < out.stride(); ++y) out.row(m)[y] = scale * std::max(now.row(m)[y], 0.0);
+    if (share_of_best > 0)
+      for (std::size_t y = 0; y < out.stride(); ++y) out.row(m)[y] += share_of_best * best.row(m)[y];
+  }
+  return out;
+}
+
+// The best response to nu, left in ws.path; returns its value, an upper bound of the game.
+template <class Problem>
+double LabellingGame<Problem>::query(const Scores& v, PaddedRows<const double> nu, Workspace& ws) const {
+  const PaddedRows<double> augmented = ws.augmented.view();
+  expected_costs(nu, augmented, ws);
+  for (std::size_t e = 0; e < augmented.rows() * augmented.stride(); ++e)
+    augmented.data()[e] = v.unary.data()[e] + ws.unit * augmented.data()[e];
+  return ws.least + Problem::decode(ws.decoder, v, augmented, ws.path);
+}
+
+template <class Problem>
+typename LabellingGame<Problem>::Entering LabellingGame<Problem>::ask_for_path(const Scores& v,
+                                                                               const GameLimits& limits,
+                                                                               Workspace& ws) const {
+  const double lower = ws.top + ws.least + ws.unit * ws.value;
+  // At the second attempt, if any, the plain nu is asked: where no path gains, the game is solved.
+  for (bool mixed = ws.rounds >= game::plain_rounds;; mixed = false) {
+    const PaddedRows<const double> nu = clean_nu(mixed ? 1 - game::trust : 0, ws);
+    const double bound = query(v, nu, ws);
+    ++ws.rounds;
+    if (bound < ws.upper) {
+      ws.upper = bound;
+      std::swap(ws.best_nu, ws.query_nu);
+    }
+    ws.finished = game::enough({lower, ws.upper}, limits) || ws.rounds >= limits.rounds;
+    if (ws.finished) return {};
+    const double gain = (score(v, ws.path) - ws.top) / ws.unit;
+    if (ws.pool_size() > std::max(game::pool_limit, 2 * ws.support.size())) purge(ws);
+    add_to_pool(ws.path.data(), gain, false, ws);
+    const std::size_t last = ws.pool_size() - 1;
+    const double reduced = gain + charge_of(ws.labels_of(last), ws) - ws.value;
+    if (reduced > tolerance(ws.noise, ws)) return {Kind::sequence, last};
+    ws.pool.resize(last * ws.length);
+    ws.gain.pop_back();
+    ws.basic.pop_back();
+    if (!mixed) {  // solved, as far as the inverse can tell
+      ws.finished = true;
+      return {};
+    }
+  }
+}
+
+// The sequences with weight, from the basis.
+template <class Problem>
+void LabellingGame<Problem>::gather(Workspace& ws) const {
+  ws.weight.clear();
+  ws.sequence.clear();
+  weigh(ws);
+  for (std::size_t q = 0; q < ws.support.size(); ++q) {
+    const double weight = ws.alpha[q];
+    if (!(weight > 1e-13)) continue;
+    ws.weight.push_back(weight);
+    ws.sequence.insert(ws.sequence.end(), ws.labels_of(ws.support[q]), ws.labels_of(ws.support[q]) + ws.length);
+  }
+  if (ws.weight.empty()) {  // the inverse is of no use: any one sequence will do
+    ws.weight.assign(1, 1.0);
+    ws.sequence.assign(ws.path.begin(), ws.path.end());
+  }
+}
+
+// Makes the weights a distribution and evaluates what they attain.
+template <class Problem>
+GameAnswer LabellingGame<Problem>::certify(const Scores& v, Workspace& ws) const {
+  double total = 0;
+  for (const double weight : ws.weight) total += weight;
+  const PaddedRows<double> mass = ws.shift.view(), risk = ws.risk.view();
+  game::zero(mass);
+  double linear = 0;
+  for (std::size_t j = 0; j < ws.weight.size(); ++j) {
+    const double weight = ws.weight[j] /= total;
+    const std::int32_t* y = ws.sequence.data() + j * ws.length;
+    linear += weight * score(v, {y, ws.length});
+    for (std::size_t m = 0; m < ws.length; ++m) mass(m, static_cast<std::size_t>(y[m])) += weight;
+  }
+  ws.index_of_all.resize(ws.length);
+  std::iota(ws.index_of_all.begin(), ws.index_of_all.end(), 0U);
+  risks(exact_.data(), ws.index_of_all, mass, risk, ws);
+  double least_risks = 0;
+  for (std::size_t m = 0; m < ws.length; ++m)
+    least_risks += *std::min_element(risk.row(m), risk.row(m) + labels(m, ws)) + (exact_at(m, ws).zero_one() ? 1 : 0);
+  GameAnswer out;
+  out.risk = ws.least + ws.unit * least_risks;
+  out.bounds.lower = out.risk + linear;
+  out.bounds.upper = std::max(ws.upper, out.bounds.lower);
+  out.rounds = ws.rounds;
+  out.weight = ws.weight;
+  out.sequence = ws.sequence;
+  out.nu = std::as_const(ws.best_nu).view();
+  return out;
+}
+
+}  // namespace m4n

@@ -1,0 +1,52 @@
+// What mistakes cost in multi-label prediction. Every label j is on or off; to miss one that is on costs miss_j, to
+// announce one that is off costs false_alarm_j. The loss of an example is the mean over its M labels:
+//
+//   L(y, t) = 1/M sum_j  miss_j [t_j = 1, y_j = 0] + false_alarm_j [t_j = 0, y_j = 1]      (Hamming: all costs 1)
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "losses/cost_matrix.h"
+
+namespace m4n {
+
+class LabelCosts {
+ public:
+  static constexpr double smallest = 1e-30, largest = 1e30;
+
+  static LabelCosts hamming(std::size_t labels);
+  // One cost a label, each from `smallest` to `largest`; `origin` and the names of the labels are for messages.
+  LabelCosts(std::vector<double> miss, std::vector<double> false_alarm, const std::string& origin,
+             const std::vector<std::string>& names = {});
+  // CSV rows `miss,false_alarm` in the order of the labels, or `label,miss,false_alarm` in any order; a first row
+  // without numbers is a header.
+  static LabelCosts from_csv(std::string_view text, const std::vector<std::string>& names, const std::string& origin);
+  static LabelCosts read(const std::string& path, const std::vector<std::string>& names);
+
+  std::size_t labels() const { return miss_.size(); }
+  double miss(std::size_t j) const { return miss_[j]; }
+  double false_alarm(std::size_t j) const { return false_alarm_[j]; }
+  double most() const;  // the largest of all costs
+  // A miss costs as much as a false alarm, for every label.
+  bool symmetric() const { return miss_ == false_alarm_; }
+  bool hamming() const;
+  // The same as a cost matrix of label j, classes 0 (off) and 1 (on).
+  CostMatrix matrix(std::size_t j) const;
+
+ private:
+  std::vector<double> miss_, false_alarm_;
+};
+
+// As a model keeps them: all misses, then all false alarms; nothing for Hamming.
+std::vector<double> kept_costs(const LabelCosts& costs);
+LabelCosts remembered_costs(const std::vector<double>& kept, const std::vector<std::string>& labels);
+
+// Mean over the examples, weighted unless `weight` is empty. All labels are 0 or 1, M an example.
+double mean_label_cost(const LabelCosts& costs, std::span<const std::int32_t> truth,
+                       std::span<const std::int32_t> predicted, std::span<const double> weight);
+
+}  // namespace m4n

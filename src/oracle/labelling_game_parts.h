@@ -1,7 +1,0 @@
-// All of the labelling game, for the source files that compile it for one problem.
-#pragma once
-#include "oracle/labelling_game_apart.h"   // IWYU pragma: export
-#include "oracle/labelling_game_loop.h"    // IWYU pragma: export
-#include "oracle/labelling_game_pivots.h"  // IWYU pragma: export
-#include "oracle/labelling_game_shake.h"   // IWYU pragma: export
-#include "oracle/labelling_game_start.h"   // IWYU pragma: export

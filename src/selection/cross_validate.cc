@@ -1,0 +1,313 @@
+// Cross-validation. A UNIT of work is one split with one gamma: its training part is prepared (SplitLearner) and then
+// solved along the path of lambdas for every FAMILY, a surrogate with its smoothing; candidates that differ only
+// in the decoder share the fit. Units are shared out over threads and know nothing of each other, so that results do
+// not depend on the number of threads.
+#include "m4n/cross_validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "core/parallel.h"
+#include "selection/cv_choice.h"
+#include "selection/cv_grid.h"
+#include "selection/split_learner.h"
+#include "m4n/error.h"
+#include "structures/classes/training_set.h"
+
+namespace m4n {
+namespace {
+
+struct Family {
+  TrainOptions options;
+  std::vector<std::size_t> candidates;
+  std::vector<Decoder> decoders;  // of the candidates
+  LambdaGrid grid;
+};
+
+// Which lambdas to add for a family.
+struct Batch {
+  std::size_t family;
+  std::vector<double> lambdas;  // descending
+};
+
+TrainOptions options_of(const Candidate& candidate, TrainOptions options) {
+  options.surrogate = candidate.surrogate;
+  options.smoothing = candidate.smoothing;
+  options.decode = candidate.decode;
+  return completed(options);
+}
+
+// Values that did not come through the command line meet the same ranges.
+void check_grid(const CvOptions& options) {
+  for (std::size_t l = 0; l < options.lambdas.size(); ++l) {
+    TrainOptions one = options.train;
+    one.lambda = options.lambdas[l];
+    validate(one);
+    if (l > 0 && !(options.lambdas[l] < options.lambdas[l - 1]))
+      throw UsageError(fmt::format("lambdas: found {} after {}, expected them in descending order", options.lambdas[l],
+                                   options.lambdas[l - 1]));
+  }
+  for (const std::optional<double>& gamma : options.gammas) {
+    TrainOptions one = options.train;
+    one.gamma = gamma;
+    validate(one);
+  }
+}
+
+class CrossValidation {
+ public:
+  CrossValidation(const Dataset& data, std::span<const double> raw_target, const CvOptions& options,
+                  const Context& context)
+      : data_(data), raw_target_(raw_target), options_(options), context_(context) {
+    if (options.candidates.empty() || options.lambdas.empty() || options.gammas.empty())
+      throw UsageError("cross-validation needs at least one candidate, one lambda and one gamma");
+    check_grid(options);
+    if (options.train.bins > 0 && raw_target.size() != data.examples())
+      throw UsageError("cutting grades anew in every training part needs the raw target of every example");
+    result_.splits = (splits_ = make_splits(data.examples(), options.plan, options.train.seed)).size();
+    result_.examples = data.examples();
+    result_.labels = data.label.size();
+    result_.features = cols(data.x);
+    result_.classes = data.class_names.empty() ? largest_example(data) : data.class_names.size();
+    result_.loss_name = chosen_loss(options.train, data.class_names).name;
+    for (const Candidate& candidate : resolved_candidates(options, data.class_names)) add_candidate(candidate);
+    for (const CvCell& cell : options.known)
+      known_.emplace(std::make_tuple(cell.split, cell.gamma, cell.candidate, cell.lambda), cell);
+  }
+
+  CvResult run() {
+    note_absent_classes();
+    std::vector<Batch> batches;
+    for (std::size_t f = 0; f < families_.size(); ++f) batches.push_back({f, families_[f].grid.tried()});
+    while (!batches.empty() && !stopped()) {
+      compute(batches);
+      batches = stopped() ? std::vector<Batch>{} : extensions();
+    }
+    for (const Family& family : families_)
+      if (std::string note = family.grid.note(name_of(result_.candidates[family.candidates[0]], {})); !note.empty())
+        result_.notes.push_back(std::move(note));
+    result_.seconds = seconds();
+    result_.interrupted = stopped();
+    if (!result_.interrupted) choose(result_);
+    return std::move(result_);
+  }
+
+ private:
+  void add_candidate(const Candidate& candidate) {
+    const TrainOptions o = options_of(candidate, options_.train);
+    const std::size_t index = result_.candidates.size();
+    result_.candidates.push_back(candidate);
+    const auto same = [&](const Family& family) {
+      return family.options.surrogate == o.surrogate && family.options.smoothing == o.smoothing;
+    };
+    auto family = std::find_if(families_.begin(), families_.end(), same);
+    if (family == families_.end()) {
+      family =
+          families_.insert(families_.end(), Family{o, {}, {}, LambdaGrid(options_.lambdas, options_.first_lambdas)});
+    }
+    family->candidates.push_back(index);
+    family->decoders.push_back(candidate.decode);
+  }
+
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  bool stopped() const { return context_.cancelled && context_.cancelled(); }
+
+  // ---- parts of the data
+
+  OrdinalBins bins_of(const Split& split) const {
+    if (options_.train.bins == 0) return data_.bins;
+    std::vector<double> targets;
+    for (const std::size_t i : split.train) targets.push_back(raw_target_[i]);
+    return cut_into_grades(std::move(targets), options_.train.bins, options_.train.binning);
+  }
+
+  // These examples, labelled by grades that were cut in the training part.
+  Dataset part(std::span<const std::size_t> examples, const OrdinalBins& bins) const {
+    Dataset out = subset(data_, examples);
+    if (options_.train.bins == 0) return out;
+    out.bins = bins;
+    for (std::size_t i = 0; i < examples.size(); ++i) out.label[i] = grade_of(raw_target_[examples[i]], bins);
+    return out;
+  }
+
+  void note_absent_classes() {
+    const auto task = options_.train.task;
+    if (task == Task::ranking || task == Task::matching || task == Task::multilabel) return;  // no label is a class
+    std::map<std::size_t, std::vector<std::size_t>> absent;                                   // class to splits
+    for (std::size_t s = 0; s < splits_.size(); ++s) {
+      std::vector<bool> present(data_.class_names.size());
+      const OrdinalBins bins = bins_of(splits_[s]);
+      for (const std::size_t i : splits_[s].train)
+        for (std::size_t l = data_.labels.begin(i); l < data_.labels.end(i); ++l)
+          present[static_cast<std::size_t>(options_.train.bins > 0 ? grade_of(raw_target_[i], bins) : data_.label[l])] =
+              true;
+      for (std::size_t c = 0; c < present.size(); ++c)
+        if (!present[c]) absent[c].push_back(s + 1);
+    }
+    for (const auto& [c, splits] : absent)
+      result_.notes.push_back(fmt::format(
+          "{} '{}' has no example in the training part of {} of the {} splits ({}{}): it cannot be learnt there{}",
+          options_.train.bins > 0 ? "grade" : "class", data_.class_names[c], splits.size(), splits_.size(),
+          fmt::join(splits.begin(), splits.begin() + std::min<std::ptrdiff_t>(5, std::ssize(splits)), ", "),
+          splits.size() > 5 ? ", .." : "",
+          options_.train.bins > 0 ? "; tied targets can do that: use fewer --bins" : ""));
+  }
+
+  // ---- fitting
+
+  void compute(const std::vector<Batch>& batches) {
+    const std::size_t units = splits_.size() * options_.gammas.size();
+    total_ += units * batches.size();
+    unsigned workers = thread_count(context_.threads);
+    // Matrices of all pairs must fit into memory together.
+    const double bytes = pair_bytes(options_.train.features, splits_[0].train.size());
+    if (bytes > 0)
+      workers = static_cast<unsigned>(std::clamp(std::floor(0.8 * available_memory() / bytes), 1.0, double(workers)));
+    Context inner;
+    inner.threads = std::max(1U, workers / static_cast<unsigned>(std::min<std::size_t>(units, workers)));
+    inner.cancelled = context_.cancelled;
+    parallel_chunks(units, 1, workers, [&](std::size_t unit, std::size_t, std::size_t, unsigned) {
+      if (!stopped()) compute_unit(unit / options_.gammas.size(), unit % options_.gammas.size(), batches, inner);
+    });
+    // In one order, whoever was done first: sums over splits must not depend on threads.
+    std::sort(result_.cells.begin(), result_.cells.end(), [](const CvCell& a, const CvCell& b) {
+      return std::make_tuple(a.candidate, a.gamma, a.split, -a.lambda) <
+             std::make_tuple(b.candidate, b.gamma, b.split, -b.lambda);
+    });
+  }
+
+  void compute_unit(std::size_t s, std::size_t g, const std::vector<Batch>& batches, const Context& inner) {
+    std::vector<const Batch*> missing;
+    for (const Batch& batch : batches)
+      if (std::vector<CvCell> cells = recall(s, g, batch); !cells.empty())
+        keep(cells, false);
+      else
+        missing.push_back(&batch);
+    if (missing.empty()) return;
+    const OrdinalBins bins = bins_of(splits_[s]);
+    TrainOptions prepared = options_.train;
+    prepared.gamma = options_.gammas[g];
+    const auto learner = make_split_learner(
+        {part(splits_[s].train, bins), part(splits_[s].validation, bins), part(splits_[s].test, bins), &splits_[s]},
+        prepared, inner);
+    for (const Batch* batch : missing) {
+      const Family& family = families_[batch->family];
+      const std::vector<LearntPoint> points = learn(*learner, family, batch->lambdas, inner);
+      if (stopped()) return;
+      std::vector<CvCell> cells;
+      for (std::size_t l = 0; l < points.size(); ++l)
+        for (std::size_t d = 0; d < family.decoders.size(); ++d) {
+          const SolveResult& solved = points[l].result;
+          cells.push_back({s, g, family.candidates[d], batch->lambdas[l], points[l].validation[d], points[l].test[d],
+                           solved.certificate.relative_gap(), solved.certificate.converged, solved.seconds,
+                           solved.oracle_error});
+        }
+      keep(cells, true);
+    }
+  }
+
+  std::vector<LearntPoint> learn(const SplitLearner& learner, const Family& family, std::span<const double> lambdas,
+                                 const Context& inner) const {
+    if (options_.warm_path) return learner.learn(family.options, family.decoders, lambdas, inner);
+    std::vector<LearntPoint> out;
+    for (std::size_t l = 0; l < lambdas.size() && !stopped(); ++l)
+      for (LearntPoint& point : learner.learn(family.options, family.decoders, lambdas.subspan(l, 1), inner))
+        out.push_back(std::move(point));
+    return out;
+  }
+
+  // The cells of a path if all of them are known, none otherwise.
+  std::vector<CvCell> recall(std::size_t s, std::size_t g, const Batch& batch) const {
+    std::vector<CvCell> out;
+    for (const double lambda : batch.lambdas)
+      for (const std::size_t c : families_[batch.family].candidates) {
+        const auto found = known_.find({s, g, c, lambda});
+        if (found == known_.end()) return {};
+        out.push_back(found->second);
+      }
+    return out;
+  }
+
+  void keep(const std::vector<CvCell>& cells, bool is_new) {
+    const std::lock_guard lock(mutex_);
+    result_.cells.insert(result_.cells.end(), cells.begin(), cells.end());
+    if (is_new && options_.finished) options_.finished(cells);
+    ++done_;
+    if (!is_new) ++recalled_;
+    if (options_.observe) options_.observe({done_, recalled_, total_, seconds()});
+  }
+
+  // ---- the grid
+
+  std::vector<Batch> extensions() {
+    std::vector<Batch> out;
+    const std::vector<CvPoint> points = points_of(result_.cells, splits_.size());
+    for (std::size_t f = 0; f < families_.size(); ++f) {
+      std::vector<CvPoint> own;
+      for (const CvPoint& point : points)
+        if (std::count(families_[f].candidates.begin(), families_[f].candidates.end(), point.candidate) > 0)
+          own.push_back(point);
+      const CvPoint best = best_point(own);
+      std::vector<double> more = families_[f].grid.extend(best, reached(best), options_.extend);
+      if (!more.empty()) out.push_back({f, std::move(more)});
+    }
+    return out;
+  }
+
+  // Whether most fits at a point reached the tolerance; beyond it they would not.
+  bool reached(const CvPoint& point) const {
+    std::size_t count = 0;
+    for (const CvCell& cell : result_.cells)
+      if (cell.candidate == point.candidate && cell.gamma == point.gamma && cell.lambda == point.lambda)
+        count += cell.converged ? 1 : 0;
+    return 2 * count >= splits_.size();
+  }
+
+  const Dataset& data_;
+  std::span<const double> raw_target_;
+  const CvOptions& options_;
+  const Context& context_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::vector<Split> splits_;
+  std::vector<Family> families_;
+  std::map<std::tuple<std::size_t, std::size_t, std::size_t, double>, CvCell> known_;
+  std::mutex mutex_;  // guards what follows while units run
+  std::size_t done_ = 0, recalled_ = 0, total_ = 0;
+  CvResult result_;
+};
+
+}  // namespace
+
+std::vector<Candidate> resolved_candidates(const CvOptions& options, const std::vector<std::string>& classes) {
+  std::vector<Candidate> out = options.candidates;
+  for (Candidate& candidate : out) {
+    const TrainOptions own = options_of(candidate, options.train);
+    candidate.decode = chosen_decoder(own, classes);
+  }
+  return out;
+}
+
+TrainOptions refit_options(const CvResult& result, const CvOptions& options) {
+  TrainOptions out = options_of(result.candidates[result.best.candidate], options.train);
+  out.lambda = result.best.lambda;
+  out.gamma = options.gammas[result.best.gamma];
+  return out;
+}
+
+std::size_t CvResult::unconverged() const {
+  return static_cast<std::size_t>(
+      std::count_if(cells.begin(), cells.end(), [](const CvCell& cell) { return !cell.converged; }));
+}
+
+CvResult cross_validate(const Dataset& data, std::span<const double> raw_target, const CvOptions& options,
+                        const Context& context) {
+  return CrossValidation(data, raw_target, options, context).run();
+}
+
+}  // namespace m4n

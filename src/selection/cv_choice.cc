@@ -1,0 +1,94 @@
+#include "selection/cv_choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <tuple>
+
+namespace m4n {
+namespace {
+
+double loss_of(const CvCell& cell) { return cell.validation; }
+double loss_of(const CvPoint& point) { return point.validation_mean; }
+
+// The least loss; of equal ones the earliest candidate, then the earliest gamma, then the middle lambda.
+template <class Item>
+Item least(std::vector<Item> items) {
+  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+    return std::make_tuple(loss_of(a), a.candidate, a.gamma, -a.lambda) <
+           std::make_tuple(loss_of(b), b.candidate, b.gamma, -b.lambda);
+  });
+  std::size_t equal = 1;
+  while (equal < items.size() && loss_of(items[equal]) == loss_of(items[0]) &&
+         items[equal].candidate == items[0].candidate && items[equal].gamma == items[0].gamma)
+    ++equal;
+  return items[(equal - 1) / 2];
+}
+
+template <class Counts>
+CvOutcome outcome(const std::vector<CvCell>& cells, std::size_t splits, Counts&& counts) {
+  CvOutcome out;
+  std::vector<double> test;
+  for (std::size_t s = 0; s < splits; ++s) {
+    std::vector<CvCell> own;
+    for (const CvCell& cell : cells)
+      if (cell.split == s && counts(cell)) own.push_back(cell);
+    out.chosen.push_back(least(std::move(own)));
+    test.push_back(out.chosen.back().test);
+  }
+  out.test = summary(test);
+  return out;
+}
+
+}  // namespace
+
+CvSummary summary(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  CvSummary out;
+  for (const double x : values) out.mean += x / n;
+  double squares = 0;
+  for (const double x : values) squares += (x - out.mean) * (x - out.mean);
+  out.deviation = values.size() > 1 ? std::sqrt(squares / (n - 1)) : std::numeric_limits<double>::quiet_NaN();
+  out.error = out.deviation / std::sqrt(n);
+  return out;
+}
+
+std::vector<CvPoint> points_of(const std::vector<CvCell>& cells, std::size_t splits) {
+  std::map<std::tuple<std::size_t, std::size_t, double>, std::vector<double>> losses;
+  for (const CvCell& cell : cells) losses[{cell.candidate, cell.gamma, -cell.lambda}].push_back(cell.validation);
+  std::vector<CvPoint> out;
+  for (const auto& [key, values] : losses) {
+    if (values.size() != splits) continue;
+    const CvSummary s = summary(values);
+    out.push_back({std::get<0>(key), std::get<1>(key), -std::get<2>(key), s.mean, s.deviation});
+  }
+  return out;
+}
+
+CvPoint best_point(const std::vector<CvPoint>& points) { return least(points); }
+
+void choose(CvResult& result) {
+  const std::vector<CvPoint> points = points_of(result.cells, result.splits);
+  result.best = best_point(points);
+  for (const CvPoint& point : points)
+    if (point.candidate == result.best.candidate && point.gamma == result.best.gamma) result.curve.push_back(point);
+  result.overall = outcome(result.cells, result.splits, [](const CvCell&) { return true; });
+  for (std::size_t c = 0; c < result.candidates.size(); ++c) {
+    result.by_candidate.push_back(
+        outcome(result.cells, result.splits, [c](const CvCell& cell) { return cell.candidate == c; }));
+    std::vector<CvPoint> own;
+    std::copy_if(points.begin(), points.end(), std::back_inserter(own),
+                 [c](const CvPoint& point) { return point.candidate == c; });
+    result.best_by_candidate.push_back(best_point(own));
+  }
+  for (std::size_t a = 0; a < result.candidates.size(); ++a)
+    for (std::size_t b = a + 1; b < result.candidates.size(); ++b) {
+      std::vector<double> difference;
+      for (std::size_t s = 0; s < result.splits; ++s)
+        difference.push_back(result.by_candidate[a].chosen[s].test - result.by_candidate[b].chosen[s].test);
+      result.comparisons.push_back({a, b, summary(difference)});
+    }
+}
+
+}  // namespace m4n

@@ -1,0 +1,280 @@
+#include "selection/cv_store.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/option_values.h"
+#include "structures/graphs/edges.h"
+#include "data/text.h"
+#include "selection/split_learner.h"
+#include "m4n/error.h"
+#include "m4n/read.h"
+#include "model/atomic_file.h"
+#include "model/checksum.h"
+#include "structures/graphs/training_set.h"
+
+namespace m4n {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* header =
+    "split,surrogate,smoothing,decode,gamma,lambda,validation,test,relative_gap,converged,seconds,oracle_error\n";
+enum Column {
+  c_split,
+  c_surrogate,
+  c_smoothing,
+  c_decode,
+  c_gamma,
+  c_lambda,
+  c_validation,
+  c_test,
+  c_gap,
+  c_converged,
+  c_seconds,
+  c_oracle_error,
+  columns
+};
+
+template <class T>
+std::uint64_t mixed(std::span<const T> values, std::uint64_t before) {
+  return crc64({reinterpret_cast<const char*>(values.data()), values.size_bytes()},
+               before);  // NOLINT(*-reinterpret-cast): bytes
+}
+
+std::string hexadecimal(std::uint64_t sum) { return fmt::format("{:016x}", sum); }
+
+// Of the examples and their folds.
+std::string checksum(const Dataset& data, std::span<const double> raw_target, const CvOptions& options) {
+  std::uint64_t sum = 0;
+  if (const auto* dense = std::get_if<DenseMatrix>(&data.x)) {
+    sum = mixed<double>(dense->values, sum);
+  } else {
+    const auto& sparse = std::get<SparseMatrix>(data.x);
+    sum = mixed<std::size_t>(sparse.row_start, sum);
+    sum = mixed<std::uint32_t>(sparse.column, sum);
+    sum = mixed<double>(sparse.value, sum);
+  }
+  sum = mixed<std::int32_t>(data.label, sum);
+  if (data.label.size() != data.examples()) {
+    std::vector<std::size_t> ends;
+    for (std::size_t i = 0; i < data.examples(); ++i) ends.push_back(data.labels.end(i));
+    sum = mixed<std::size_t>(ends, sum);
+  }
+  if (data.graph) {
+    std::vector<std::uint32_t> ends = data.graph->node_type;
+    for (const GraphEdge& edge : data.graph->edge) ends.insert(ends.end(), {edge.u, edge.v});
+    ends.insert(ends.end(), data.graph->edge_type.begin(), data.graph->edge_type.end());
+    sum = mixed<std::uint32_t>(ends, sum);
+    sum = mixed<double>(data.graph->edge_features.values, sum);
+  }
+  for (const std::string& name : data.class_names) sum = mixed<char>({name.c_str(), name.size() + 1}, sum);
+  sum = mixed<double>(data.weight, sum);
+  sum = mixed<double>(raw_target, sum);
+  sum = mixed<std::int32_t>(options.plan.fold_of, sum);
+  return hexadecimal(sum);
+}
+
+std::string gamma_text(const std::optional<double>& gamma) { return gamma ? fmt::format("{}", *gamma) : "median"; }
+
+// "tree", or what a file says.
+std::string edges_text(const TrainOptions& o, const Dataset& data) {
+  if (o.edges == "tree") return o.edges;
+  std::vector<std::string> out;
+  for (const GraphEdge& edge : chosen_edges(o, data))
+    out.push_back(fmt::format("{}-{}", data.class_names[edge.u], data.class_names[edge.v]));
+  return fmt::format("{}", fmt::join(out, " "));
+}
+
+Json settings(const Dataset& data, std::span<const double> raw_target, const CvOptions& options) {
+  const TrainOptions& o = options.train;
+  const auto optional = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
+  Json candidates = Json::array(), gammas = Json::array();
+  for (const Candidate& c : options.candidates)
+    candidates.push_back({to_string(c.surrogate), c.smoothing, to_string(c.decode)});
+  for (const auto& gamma : options.gammas) gammas.push_back(gamma_text(gamma));
+  const LossSummary loss = chosen_loss(o, data.class_names);
+  const std::vector<double> weights =
+      names_a_file(o.class_weight) ? read_class_weights(o.class_weight, data) : std::vector<double>{};
+  Json out = {{"data", checksum(data, raw_target, options)},
+              {"loss", loss.name},
+              {"costs", hexadecimal(mixed<double>(loss.values, 0))},
+              {"class_weight", weights.empty() ? o.class_weight : hexadecimal(mixed<double>(weights, 0))},
+              {"examples", data.examples()},
+              {"task", to_string(o.task.value_or(Task::multiclass))},
+              {"bins", o.bins},
+              {"binning", to_string(o.binning)},
+              {"features", to_string(o.features)},
+              {"degree", o.degree},
+              {"components", o.components},
+              {"landmarks", to_string(o.landmarks)},
+              {"standardize", optional(o.standardize)},
+              {"bias", o.bias},
+              {"min_count", o.min_count},
+              {"candidates", candidates},
+              {"lambdas", options.lambdas},
+              {"warm_path", options.warm_path},
+              {"gammas", gammas},
+              {"splits", options.plan.splits},
+              {"ratio", options.plan.ratio},
+              {"folds", options.plan.folds},
+              {"tol", o.tol},
+              {"epochs", o.epochs},
+              {"time_limit", optional(o.time_limit)},
+              {"solver", to_string(o.solver)},
+              {"oracle", to_string(o.oracle)},
+              {"oracle_iterations", o.oracle_iterations},
+              {"iterations_per_part", o.iterations_per_part},
+              {"warm_start", o.warm_start},
+              {"average", optional(o.average)},
+              {"step", to_string(o.step)},
+              {"seed", o.seed}};
+  if (has_edges(o)) out["edges"] = edges_text(o, data);  // only there: directories of before have no such line
+  return out;
+}
+
+void refuse_other_settings(const std::string& directory, const Json& now) {
+  std::ifstream file(directory + "/settings.json");
+  const Json before = Json::parse(file, nullptr, false);
+  if (!before.is_object())
+    throw Error(
+        fmt::format("--out {}: its settings.json is damaged; remove the directory, or name another", directory));
+  for (const auto& [key, value] : now.items()) {
+    const auto found = before.find(key);
+    if (found != before.end() && *found == value) continue;
+    throw Error(fmt::format(
+        "--out {}: it holds results of other settings ({} is {} now, {} there); name another directory, or remove it",
+        directory, key, value.dump(), found != before.end() ? found->dump() : "missing"));
+  }
+}
+
+}  // namespace
+
+void DirectoryLock::acquire(const std::string& directory) {
+  file_ = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file_ < 0) throw Error(fmt::format("--out {}: cannot be opened: {}", directory, std::strerror(errno)));
+  if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
+    throw Error(fmt::format("--out {}: another run is using it; wait for it, or name another directory", directory));
+}
+
+DirectoryLock::~DirectoryLock() {
+  if (file_ >= 0) ::close(file_);
+}
+
+std::vector<std::string> CvStore::files(const std::string& directory) {
+  return {directory + "/settings.json", directory + "/cells.csv", directory + "/cv.json"};
+}
+
+CvStore::CvStore(std::string directory, const Dataset& data, std::span<const double> raw_target,
+                 const CvOptions& options)
+    : directory_(std::move(directory)),
+      path_(directory_ + "/cells.csv"),
+      candidates_(options.candidates),
+      gammas_(options.gammas),
+      splits_(make_splits(data.examples(), options.plan, options.train.seed).size()) {
+  std::error_code error;
+  fs::create_directories(directory_, error);
+  if (!fs::is_directory(directory_))
+    throw Error(fmt::format("--out {}: cannot be made a directory: {}", directory_,
+                            error ? error.message() : "there is a file of that name"));
+  lock_.acquire(directory_);
+  const Json now = settings(data, raw_target, options);
+  for (const std::string& path : files(directory_))
+    if (fs::exists(path) && !fs::is_regular_file(path))
+      throw Error(fmt::format("--out {}: {} is no regular file; name another directory", directory_, path));
+  if (fs::exists(directory_ + "/settings.json")) {
+    refuse_other_settings(directory_, now);
+    read_cells();
+  } else {
+    for (const std::string& path : files(directory_))
+      if (fs::exists(path))
+        throw Error(
+            fmt::format("--out {}: there is a file {}, but not of a cross-validation (no settings.json); name "
+                        "another directory",
+                        directory_, path));
+    write_file_atomically(directory_ + "/settings.json", now.dump(1) + "\n");
+  }
+  std::string text = header;
+  for (const CvCell& cell : known_) text += line(cell);
+  write_file_atomically(path_, text);  // without a last line that was cut off
+  file_.open(path_, std::ios::app);
+  if (!file_) throw Error(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+}
+
+std::string CvStore::line(const CvCell& cell) const {
+  const Candidate& c = candidates_[cell.candidate];
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", cell.split + 1, to_string(c.surrogate), c.smoothing,
+                     to_string(c.decode), gamma_text(gammas_[cell.gamma]), cell.lambda, cell.validation, cell.test,
+                     cell.relative_gap, cell.converged ? 1 : 0, cell.seconds,
+                     cell.oracle_error ? fmt::format("{}", *cell.oracle_error) : "");
+}
+
+void CvStore::read_cells() {
+  std::ifstream file(path_);
+  std::string text;
+  if (std::getline(file, text) && text + "\n" != header)
+    throw Error(fmt::format("{}: line 1: found {}, expected {}; remove the directory, or name another", path_,
+                            shown(text), shown(trim(header))));
+  for (std::size_t number = 2; std::getline(file, text) && !file.eof(); ++number) {
+    const std::vector<std::string> cells = split_cells(text, path_, number);
+    const auto fail = [&] {
+      throw Error(
+          fmt::format("{}: line {}: found {}, which is no cell of this cross-validation; remove the line, or "
+                      "the directory",
+                      path_, number, shown(text)));
+    };
+    if (cells.size() != columns) fail();
+    CvCell cell;
+    const auto value = [&](Column column) {
+      const auto found = finite_number(cells[column]);
+      if (!found) fail();
+      return *found;
+    };
+    const double split = value(c_split);
+    if (!(split >= 1 && split <= static_cast<double>(splits_)) || split != std::floor(split)) fail();
+    cell.split = static_cast<std::size_t>(split) - 1;
+    while (cell.candidate < candidates_.size() &&
+           !(cells[c_surrogate] == to_string(candidates_[cell.candidate].surrogate) &&
+             cells[c_decode] == to_string(candidates_[cell.candidate].decode) &&
+             value(c_smoothing) == candidates_[cell.candidate].smoothing))
+      ++cell.candidate;
+    while (cell.gamma < gammas_.size() && cells[c_gamma] != gamma_text(gammas_[cell.gamma])) ++cell.gamma;
+    if (cell.candidate == candidates_.size() || cell.gamma == gammas_.size()) fail();
+    cell.lambda = value(c_lambda);
+    cell.validation = value(c_validation);
+    cell.test = value(c_test);
+    cell.relative_gap = value(c_gap);
+    cell.converged = value(c_converged) != 0;
+    cell.seconds = value(c_seconds);
+    if (!cells[c_oracle_error].empty()) cell.oracle_error = value(c_oracle_error);
+    known_.push_back(cell);
+  }
+}
+
+void CvStore::add(std::span<const CvCell> cells) {
+  std::string text;
+  for (const CvCell& cell : cells) text += line(cell);
+  file_ << text << std::flush;
+  if (!file_) throw Error(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+}
+
+void CvStore::finish(const CvResult& result, const std::string& report) {
+  file_.close();
+  std::string text = header;
+  for (const CvCell& cell : result.cells) text += line(cell);
+  write_file_atomically(path_, text);
+  write_file_atomically(directory_ + "/cv.json", report + "\n");
+}
+
+bool CvStore::finished(const std::string& directory) { return fs::exists(directory + "/cv.json"); }
+
+}  // namespace m4n

@@ -1,0 +1,126 @@
+#include "solvers/labelling_atoms.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "solvers/atom_weights.h"
+
+namespace m4n {
+namespace {
+
+// Amounts that only the rounding of weights that sum to 1 leaves behind.
+constexpr double rounding = 1e-14;
+
+}  // namespace
+
+void add_part(AlignedVector<double>& dense, std::vector<std::uint32_t>& touched, std::size_t part, double amount) {
+  if (dense[part] == 0) touched.push_back(static_cast<std::uint32_t>(part));
+  dense[part] += amount;
+}
+
+void collect_parts(AtomScratch& scratch) {
+  // What a part that was touched, cancelled and touched again has, is taken where it is met first.
+  scratch.parts.clear();
+  const auto collect = [&](AlignedVector<double>& dense, std::vector<std::uint32_t>& touched) {
+    for (const std::uint32_t part : touched) {
+      if (std::abs(dense[part]) > rounding) scratch.parts.push_back({dense[part], part});
+      dense[part] = 0;
+    }
+    touched.clear();
+  };
+  collect(scratch.unary, scratch.touched_unary);
+  scratch.unary_parts = scratch.parts.size();
+  collect(scratch.tail, scratch.touched_tail);
+}
+
+double AtomBlock::risk() const {
+  double sum = 0;
+  for (const Atom& atom : atoms_) sum += atom.weight * atom.risk;
+  return sum;
+}
+
+double AtomBlock::gains(const double* unary, const double* tail, AtomScratch& scratch) const {
+  scratch.gain.resize(size());
+  double current = 0;
+  for (std::size_t a = 0; a < size(); ++a) {
+    double gain = atoms_[a].risk;
+    for (const AtomPart& p : unary_parts(a)) gain += p.amount * unary[p.part];
+    for (const AtomPart& p : tail_parts(a)) gain += p.amount * tail[p.part];
+    scratch.gain[a] = gain;
+    current += atoms_[a].weight * gain;
+  }
+  return current;
+}
+
+void AtomBlock::contest(std::size_t a, std::size_t stride) {
+  for (const AtomPart& p : unary_parts(a)) {
+    const auto m = static_cast<std::uint32_t>(p.part / stride);
+    if (std::find(contested_.begin(), contested_.end(), m) == contested_.end()) contested_.push_back(m);
+  }
+}
+
+void AtomBlock::append(double risk, std::size_t stride, const AtomScratch& scratch) {
+  const auto first = static_cast<std::uint32_t>(parts_.size());
+  parts_.insert(parts_.end(), scratch.parts.begin(), scratch.parts.end());
+  atoms_.push_back({risk, 0, first, first + static_cast<std::uint32_t>(scratch.unary_parts),
+                    static_cast<std::uint32_t>(parts_.size()), 0});
+  gram_.insert(gram_.end(), scratch.gram.begin(), scratch.gram.end());
+  contest(size() - 1, stride);
+}
+
+double AtomBlock::reweigh(double c, AtomScratch& scratch) {
+  return reweigh_atoms(
+      atoms_, [&](std::size_t a, std::size_t b) { return gram(a, b); }, c, scratch.gain, scratch.slope, scratch.change);
+}
+
+void AtomBlock::forget(unsigned visits, std::size_t stride) {
+  // The truth costs nothing and stays.
+  const auto stays = [&](std::size_t a) { return a == 0 || atoms_[a].weight > 0 || atoms_[a].idle < visits; };
+  std::size_t first = 0;
+  while (first < size() && stays(first)) ++first;
+  if (first == size()) return;
+  std::size_t entry = 0;
+  for (std::size_t a = 0; a < size(); ++a)
+    for (std::size_t b = 0; stays(a) && b <= a; ++b)
+      if (stays(b)) gram_[entry++] = gram(a, b);
+  gram_.resize(entry);
+  std::size_t kept = 0;
+  std::uint32_t end = 0;
+  for (std::size_t a = 0; a < size(); ++a) {
+    if (!stays(a)) continue;
+    Atom atom = atoms_[a];
+    std::copy(parts_.begin() + atom.first, parts_.begin() + atom.last, parts_.begin() + end);
+    const std::uint32_t shift = atom.first - end;
+    atom.first -= shift;
+    atom.middle -= shift;
+    atom.last -= shift;
+    end = atom.last;
+    atoms_[kept++] = atom;
+  }
+  atoms_.resize(kept);
+  parts_.resize(end);
+  contested_.clear();
+  for (std::size_t a = 1; a < size(); ++a) contest(a, stride);
+}
+
+void difference_from_truth(const LabellingAnswer& answer, LabelView truth, std::size_t labels, AtomScratch& scratch) {
+  const std::size_t length = truth.size(), stride = row_stride<double>(labels);
+  const auto add_labelling = [&](const std::int32_t* y, double amount) {
+    auto label = static_cast<std::size_t>(y[0]);
+    add_part(scratch.tail, scratch.touched_tail, labels * stride + label, amount);
+    for (std::size_t m = 0;; ++m) {
+      add_part(scratch.unary, scratch.touched_unary, m * stride + label, amount);
+      if (m + 1 == length) break;
+      const auto next = static_cast<std::size_t>(y[m + 1]);
+      add_part(scratch.tail, scratch.touched_tail, label * stride + next, amount);
+      label = next;
+    }
+    add_part(scratch.tail, scratch.touched_tail, (labels + 1) * stride + label, amount);
+  };
+  add_labelling(truth.data(), -1);
+  for (std::size_t j = 0; j < answer.weight.size(); ++j)
+    add_labelling(answer.labelling.data() + j * length, answer.weight[j]);
+  collect_parts(scratch);
+}
+
+}  // namespace m4n

@@ -1,0 +1,134 @@
+// The problem every solver is given, the dual point it moves, and what it returns.
+//
+//   primal  P(w)  = sum_i p_i S(v_i, y_i) + lambda/2 |w|^2,        v_i = w^T Phi(x_i),  sum p_i = 1
+//   dual    D(mu) = sum_i p_i (-Omega_i(mu_i)) - lambda/2 |w(mu)|^2
+//   link    w(mu) = 1/lambda * sum_i p_i Phi(x_i) (phi(y_i) - mu_i)^T
+//
+// The sign of the link is that of the authors' code; the paper prints the opposite. Along a step of block i the dual
+// changes by p_i [ -Omega(mu + delta) + Omega(mu) + v.delta - (c_i/2) |delta|^2 ],  c_i = p_i |Phi(x_i)|^2 / lambda.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/aligned.h"
+#include "m4n/context.h"
+#include "m4n/dataset.h"
+#include "surrogates/surrogate.h"
+
+namespace m4n {
+
+template <class Scorer>
+struct Problem {
+  Scorer* scorer;                       // holds w
+  std::span<const std::int32_t> label;  // of all examples, cut by `labels`
+  Groups labels;
+  std::span<const double> weight;  // p_i
+  double lambda;
+
+  std::size_t examples() const { return scorer->examples(); }
+  LabelView y(std::size_t i) const { return label.subspan(labels.begin(i), labels.end(i) - labels.begin(i)); }
+  double curvature(std::size_t i) const { return weight[i] * scorer->squared_norm(i) / lambda; }
+};
+
+// Which parts belong to whom; examples may differ in size.
+template <class Scorer>
+Groups part_groups(const Scorer& scorer) {
+  const std::size_t n = scorer.examples(), first = scorer.parts(0);
+  std::vector<std::size_t> offsets{0};
+  for (std::size_t i = 0; i < n; ++i)
+    if (scorer.parts(i) != first) {
+      for (std::size_t e = 0; e < n; ++e) offsets.push_back(offsets.back() + scorer.parts(e));
+      return Groups(std::move(offsets));
+    }
+  return Groups(n, first);
+}
+
+// mu_i for every example, without padding, and what the surrogate keeps for it.
+template <class Surrogate>
+struct DualPoint {
+  Groups parts;
+  std::vector<double> mu;
+  std::vector<typename Surrogate::StateUnit> state;
+  std::size_t state_size = 0;
+
+  // Starts at mu_i = phi(y_i), where w = 0.
+  template <class Scorer>
+  DualPoint(const Problem<Scorer>& problem, const Surrogate& surrogate)
+      : parts(part_groups(*problem.scorer)),
+        mu(parts.end(problem.examples() - 1), 0.0),
+        state(surrogate.state_size() * problem.examples()),
+        state_size(surrogate.state_size()) {
+    for (std::size_t i = 0; i < problem.examples(); ++i)
+      surrogate.space().embed(problem.y(i), std::span(mu).subspan(parts.begin(i), parts.end(i) - parts.begin(i)));
+  }
+  std::span<double> of(std::size_t i) { return std::span(mu).subspan(parts.begin(i), parts.end(i) - parts.begin(i)); }
+  std::span<typename Surrogate::StateUnit> state_of(std::size_t i) {
+    return std::span(state).subspan(i * state_size, state_size);
+  }
+  // mu_i into a padded vector, and back.
+  void load(std::size_t i, std::span<double> padded) {
+    const auto own = of(i);
+    std::copy(own.begin(), own.end(), padded.begin());
+    std::fill(padded.begin() + static_cast<std::ptrdiff_t>(own.size()), padded.end(), 0.0);
+  }
+  void store(std::size_t i, std::span<const double> padded) {
+    const auto own = of(i);
+    std::copy_n(padded.begin(), own.size(), own.begin());
+  }
+};
+
+struct SolverOptions {
+  double tol = 1e-3;
+  int epochs = 1000;
+  double time_limit = 0;  // seconds; 0: none
+  std::uint64_t seed = 0;
+};
+
+struct SolveResult {
+  Certificate certificate;
+  int epochs = 0;
+  std::uint64_t oracle_calls = 0;
+  double seconds = 0;
+  // Mean over the last of all the epochs allowed of Omega*(v) - [v.mu - Omega(mu)], where argmax is approximate.
+  std::optional<double> oracle_error;
+  bool interrupted = false;
+  const char* solver = "";
+};
+
+// Time, interruption and reports, the same for every solver. `stopped` is cheap enough to be asked at every visit.
+class Watch {
+ public:
+  Watch(const Context& context, const SolverOptions& options)
+      : context_(&context), options_(&options), start_(std::chrono::steady_clock::now()) {}
+
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  // `work`: the arithmetic since the last question, in multiply-adds.
+  bool stopped(std::size_t work) {
+    if (stopped_ || (pending_ += work) < question_interval) return stopped_;
+    pending_ = 0;
+    return stopped_ = expired();
+  }
+  // The question itself; may be asked from several threads.
+  bool expired() const { return cancelled() || (options_->time_limit > 0 && seconds() > options_->time_limit); }
+  bool interrupted() const { return cancelled(); }
+  void report(int epoch, const Certificate& certificate) const {
+    if (!context_->observe) return;
+    context_->observe({epoch, options_->epochs, seconds(), certificate.primal, certificate.dual,
+                       certificate.relative_gap(), options_->tol});
+  }
+
+ private:
+  bool cancelled() const { return context_->cancelled && context_->cancelled(); }
+
+  static constexpr std::size_t question_interval = 1'000'000;  // about a millisecond
+  const Context* context_;
+  const SolverOptions* options_;
+  std::chrono::steady_clock::time_point start_;
+  std::size_t pending_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace m4n

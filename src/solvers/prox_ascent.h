@@ -1,0 +1,143 @@
+// The default solver: exact proximal block ascent on the dual (docs/algorithms.md).
+//
+//   repeat, in a fresh random order every sweep:
+//     mu_i <- argmax over M of  v_i.mu - Omega(mu) - (c_i/2)|mu - mu_i|^2       (surrogate.prox)
+//     w    <- w + (p_i/lambda) Phi(x_i) (old mu_i - new mu_i)^T
+//
+// Each visit maximises the dual over its block: no step size, and the dual never falls. Blocks that were nearly
+// right, so that the step hardly changed their scores, are left out of the next 1, 2, 4 sweeps, those that did not move
+// at all of up to 64; the certificate, which ends the loop, always looks at all of them. An epoch is n visits, however
+// many sweeps they take. A visit costs one score, one proximal step and, if the block moved, one update. Where
+// rebuilding the weights costs more than a look at all examples (HasCoefficients), the solver first looks at the
+// weights as they are, and rebuilds and certifies once that look says that it is worth it.
+#pragma once
+#include <bit>
+#include <cmath>
+
+#include "core/rng.h"
+#include "solvers/agenda.h"
+#include "solvers/certificate.h"
+#include "solvers/frank_wolfe_step.h"
+#include "solvers/recent_mean.h"
+
+namespace m4n {
+
+template <class Scorer, ProxSurrogate S>
+SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual,
+                        const SolverOptions& options, const Context& context) {
+  constexpr double still = 1e-12;  // a block that moves less than this share of a full step has not moved
+  constexpr double little = 0.03;  // of the mean squared shift in the last sweep
+  // The r-th rest in a row takes 2^(r-1) sweeps.
+  constexpr unsigned short_rests = 3, long_rests = 1 + std::countr_zero(Agenda::longest_rest);
+  constexpr std::size_t ahead = 4;  // visits between asking for an example's memory and reading it
+  constexpr double flat = 1e-10;    // curvature, relative to the costs, below which a block is linear
+  // Relative gap below which the rounding of a kernel's scores could matter.
+  [[maybe_unused]] constexpr double worth_rebuilding = 1e-4;
+  [[maybe_unused]] constexpr double trusted_epochs = 20;  // between two rebuilds
+
+  Watch watch(context, options);
+  SolveResult result;
+  rebuild_weights(problem, surrogate, dual, context.threads);  // whatever the scorer holds: scores must belong to mu
+  const std::size_t n = problem.examples(), length = problem.scorer->largest_padded_parts();
+  AlignedVector<double> v_all(length), old_all(length), new_all(length), step_all(length);
+  auto workspace = surrogate.workspace();
+  std::vector<double> curvature(n);
+  for (std::size_t i = 0; i < n; ++i) curvature[i] = problem.curvature(i);
+  std::vector<std::uint32_t> awake;
+  awake.reserve(n);
+  Agenda agenda(n);
+  std::vector<std::uint8_t> rests(n);                 // in a row
+  double squared_shifts = 0, mean_squared_shift = 0;  // by how much steps change their own blocks' scores
+  Rng rng(options.seed, 1);
+  CertificateSchedule schedule(n, options.tol, HasCoefficients<Scorer> ? 1 : 2);
+  double visits = 0;
+  // A full step of a block has the size of the costs over its curvature.
+  const double size_of_costs = surrogate.scale() > 0 ? surrogate.scale() : 1;
+
+  const auto visit = [&](std::size_t i) {
+    const std::size_t size = problem.scorer->padded_parts(i);
+    const std::span<double> v = std::span(v_all).first(size), old = std::span(old_all).first(size),
+                            now = std::span(new_all).first(size), step = std::span(step_all).first(size);
+    problem.scorer->scores(i, v);
+    dual.load(i, old);
+    std::copy(old.begin(), old.end(), now.begin());
+    if (curvature[i] > flat * surrogate.scale()) {
+      surrogate.prox(v, curvature[i], problem.y(i), now, dual.state_of(i), workspace);
+    } else {
+      frank_wolfe_step(surrogate, v, curvature[i], problem.y(i), now, step, dual.state_of(i), workspace);
+    }
+    ++visits;
+    ++result.oracle_calls;
+    const double largest = kernels::difference(old, now, step), shift = curvature[i] * largest;
+    const bool moved = largest * std::max(1.0, curvature[i] / size_of_costs) > still;
+    squared_shifts += shift * shift;
+    if (moved && shift * shift >= little * mean_squared_shift) {
+      rests[i] = 0;
+      agenda.add(i, 0);
+    } else {
+      rests[i] = static_cast<std::uint8_t>(std::min(rests[i] + 1U, moved ? short_rests : long_rests));
+      agenda.add(i, std::size_t{1} << (rests[i] - 1));
+    }
+    if (!moved) return;
+    dual.store(i, now);
+    problem.scorer->update(i, step, problem.weight[i] / problem.lambda);
+  };
+  BestPoint<Scorer> best;
+  RecentMean<Scorer> mean(problem);
+  double certified_at = -1;
+  const auto look = [&](const Watch* patience) {
+    rebuild_weights(problem, surrogate, dual, context.threads);
+    const std::optional<Certificate> found =
+        certify(problem, surrogate, dual, context.threads, patience, &mean.weights());
+    if (!found) return;
+    certified_at = visits;
+    best.offer(*found, mean.weights());
+    result.certificate = best.certificate(options.tol);
+    watch.report(result.epochs, result.certificate);
+    schedule.seen(visits, result.certificate.relative_gap());
+  };
+  // Whether the weights as they are, rounded by all their updates, are still too far from a certificate; they are not
+  // trusted with that for more than a few epochs in a row.
+  double rebuilt_at = 0;
+  const auto far_off = [&] {
+    if (visits - rebuilt_at >= trusted_epochs * static_cast<double>(n)) return false;
+    const std::optional<Certificate> found = certify(problem, surrogate, dual, context.threads, &watch);
+    if (!found) return true;  // told to stop
+    if (!(found->relative_gap() > std::max(options.tol, worth_rebuilding))) return false;
+    schedule.seen(visits, found->relative_gap());
+    return true;
+  };
+
+  bool stopped = false;
+  while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
+    agenda.begin_sweep(awake);
+    rng.shuffle(std::span(awake));
+    for (std::size_t place = 0; place < awake.size() && !stopped; ++place) {
+      if (place + ahead < awake.size()) {
+        problem.scorer->prefetch(awake[place + ahead]);
+        kernels::prefetch(dual.of(awake[place + ahead]));
+      }
+      visit(awake[place]);
+      stopped = watch.stopped(problem.scorer->work(awake[place]) + surrogate.work());
+    }
+    mean_squared_shift = squared_shifts / static_cast<double>(std::max<std::size_t>(awake.size(), 1));
+    squared_shifts = 0;
+    mean.follow(static_cast<double>(awake.size()) / static_cast<double>(n));
+    result.epochs = static_cast<int>(std::ceil(visits / static_cast<double>(n)));
+    if (stopped || !schedule.due(visits)) continue;
+    if constexpr (HasCoefficients<Scorer>) {
+      if (far_off()) continue;
+      rebuilt_at = visits;
+    }
+    look(&watch);
+  }
+  // Whoever stops the solver gets the best certified weights at once, if there are any.
+  if (certified_at != visits && !(stopped && best.known())) look(nullptr);
+  best.restore(*problem.scorer);
+  result.seconds = watch.seconds();
+  result.interrupted = watch.interrupted();
+  result.solver = "prox";
+  return result;
+}
+
+}  // namespace m4n

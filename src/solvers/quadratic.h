@@ -1,0 +1,148 @@
+// The quadratic surrogate (QS): S(v, y) = |v + A phi(y)|^2, ridge regression of the scores onto -A phi(y). Its
+// minimiser solves H w = b with
+//
+//   H = 2 sum_i p_i Phi_i Phi_i^T + lambda I,     b = -2 sum_i p_i Phi_i (A phi(y_i))^T,
+//
+// by a Cholesky factorisation while H is small enough to hold (O(n d^2 + d^3)), by conjugate gradients on all classes
+// at once beyond that (O(non-zeros x k) an iteration). The certificate is that of primal_loss.h.
+//
+// 0-1 is written with A = -I (the paper's choice, a = 1), so that v regresses onto phi(y) itself.
+#pragma once
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+#include <optional>
+
+#include "core/aligned.h"
+#include "losses/cost_matrix.h"
+#include "solvers/certificate.h"
+#include "solvers/primal_loss.h"
+
+namespace m4n {
+
+inline constexpr std::size_t largest_factorised = 1024;  // features, bias included
+
+// -A phi(y) for every y, padded rows.
+inline AlignedVector<double> regression_targets(const CostMatrix& cost) {
+  const std::size_t k = cost.k(), stride = kernels::padded(k);
+  AlignedVector<double> target(k * stride, 0.0);
+  for (std::size_t t = 0; t < k; ++t)
+    for (std::size_t p = 0; p < k; ++p)
+      target[t * stride + p] = cost.kind() == LossKind::zero_one ? (t == p ? cost.scale() : 0.0) : -cost(t, p);
+  return target;
+}
+
+// H without its lambda, accumulated in blocks of rows.
+template <class View>
+Eigen::MatrixXd second_moments(const View& x, bool bias, std::span<const double> weight) {
+  const auto d = static_cast<Eigen::Index>(x.cols + (bias ? 1 : 0));
+  constexpr std::size_t block = 128;
+  Eigen::MatrixXd h = Eigen::MatrixXd::Zero(d, d);
+  Eigen::MatrixXd rows(d, block);
+  for (std::size_t first = 0; first < x.rows; first += block) {
+    const std::size_t count = std::min(block, x.rows - first);
+    rows.setZero();
+    for (std::size_t r = 0; r < count; ++r) {
+      const double root = std::sqrt(2 * weight[first + r]);
+      const auto column = static_cast<Eigen::Index>(r);
+      if constexpr (std::is_same_v<View, SparseView>) {
+        const SparseRow row = x.row(first + r);
+        for (std::size_t e = 0; e < row.column.size(); ++e) rows(row.column[e], column) = root * row.value[e];
+      } else {
+        const std::span<const double> row = x.row(first + r);
+        for (std::size_t j = 0; j < row.size(); ++j) rows(static_cast<Eigen::Index>(j), column) = root * row[j];
+      }
+      if (bias) rows(d - 1, column) = root;
+    }
+    h.selfadjointView<Eigen::Lower>().rankUpdate(rows);
+  }
+  return h;
+}
+
+// Newton's step, which is exact for a quadratic; a second one removes the rounding of the first. Nothing is returned
+// where H is too ill-conditioned for that (the steps do not lower P): conjugate gradients go on from the start then.
+template <class Scorer, class Loss>
+std::optional<SolveResult> quadratic_direct(const Problem<Scorer>& problem, Loss& loss, Eigen::MatrixXd moments,
+                                            const SolverOptions& options, const Context& context) {
+  Watch watch(context, options);
+  SolveResult result;
+  result.solver = "cholesky";
+  using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  AlignedVector<double>& w = problem.scorer->raw();
+  const auto stride = static_cast<Eigen::Index>(problem.scorer->largest_padded_parts());
+  const auto features = static_cast<Eigen::Index>(w.size()) / stride;
+  moments.diagonal().array() += problem.lambda;
+  const Eigen::LLT<Eigen::MatrixXd> factor(moments);
+  if (factor.info() != Eigen::Success) return std::nullopt;
+  AlignedVector<double> gradient, last = w;
+  BestPoint<Scorer> best;
+  for (int step = 0; step <= 2; ++step) {
+    best.offer(loss.certificate(loss.evaluate(gradient), gradient), *problem.scorer);
+    result.certificate = best.certificate(options.tol);
+    watch.report(result.epochs, result.certificate);
+    if (step == 2 || watch.expired() || result.epochs == options.epochs) break;
+    ++result.epochs;
+    Eigen::Map<Rows>(w.data(), features, stride) -=
+        factor.solve(Eigen::Map<const Rows>(gradient.data(), features, stride));
+  }
+  best.restore(*problem.scorer);
+  result.seconds = watch.seconds();
+  result.interrupted = watch.interrupted();
+  if (result.certificate.converged || watch.expired()) return result;
+  w = last;
+  return std::nullopt;
+}
+
+// One conjugate-gradient iteration for every class, each with its own step lengths.
+template <class Scorer, class Loss, class Curvature>
+SolveResult quadratic_cg(const Problem<Scorer>& problem, Loss& loss, Curvature& curvature, const SolverOptions& options,
+                         const Context& context) {
+  Watch watch(context, options);
+  SolveResult result;
+  result.solver = "cg";
+  AlignedVector<double>& w = problem.scorer->raw();
+  const std::size_t stride = problem.scorer->largest_padded_parts();
+  std::size_t pass_work = 0;
+  for (std::size_t i = 0; i < problem.examples(); ++i) pass_work += 2 * problem.scorer->work(i);
+  const auto by_class = [&](const AlignedVector<double>& a, const AlignedVector<double>& b) {
+    std::vector<double> out(stride, 0.0);
+    for (std::size_t j = 0; j < a.size(); ++j) out[j % stride] += a[j] * b[j];
+    return out;
+  };
+
+  AlignedVector<double> gradient, direction, image;
+  bool stopped = false;
+  BestPoint<Scorer> best;
+  const auto look = [&] {
+    best.offer(loss.certificate(loss.evaluate(gradient), gradient), *problem.scorer);
+    result.certificate = best.certificate(options.tol);
+    watch.report(result.epochs, result.certificate);
+  };
+  look();
+  direction = gradient;
+  std::vector<double> squared = by_class(gradient, gradient);
+  while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
+    w.swap(direction);
+    curvature.evaluate(image);  // H direction
+    w.swap(direction);
+    const std::vector<double> bend = by_class(direction, image);
+    for (std::size_t j = 0; j < w.size(); ++j) {
+      const std::size_t c = j % stride;
+      if (bend[c] > 0) w[j] -= squared[c] / bend[c] * direction[j];
+    }
+    ++result.epochs;
+    stopped = watch.stopped(2 * pass_work);
+    look();
+    const std::vector<double> now = by_class(gradient, gradient);
+    for (std::size_t j = 0; j < w.size(); ++j) {
+      const std::size_t c = j % stride;
+      direction[j] = gradient[j] + (squared[c] > 0 ? now[c] / squared[c] : 0.0) * direction[j];
+    }
+    squared = now;
+  }
+  best.restore(*problem.scorer);
+  result.seconds = watch.seconds();
+  result.interrupted = watch.interrupted();
+  return result;
+}
+
+}  // namespace m4n

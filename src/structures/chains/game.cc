@@ -1,0 +1,9 @@
+#include "structures/chains/game.h"
+
+#include "games/labelling_game_parts.h"
+
+namespace m4n {
+
+template class LabellingGame<ChainProblem>;
+
+}  // namespace m4n

@@ -1,0 +1,41 @@
+// The max-min oracle of a chain: the labelling game of games/labelling_game.h with Viterbi as the decoder, one cost
+// matrix for all positions, and the loss averaged over them.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "games/labelling_game.h"
+#include "structures/chains/chain.h"
+#include "structures/chains/viterbi.h"
+
+namespace m4n {
+
+struct ChainProblem {
+  using Scores = ChainScores;
+  using Decoder = Viterbi;
+  static constexpr bool one_cost = true;
+
+  static const std::uint32_t* kinds(const ChainScores&, const std::vector<UnitCosts>&) { return nullptr; }
+  // All transitions score alike.
+  static bool apart(const ChainScores& v) { return v.transitions->constant(); }
+  static double own(const ChainScores& v, std::size_t m, std::size_t label) {
+    const Transitions& t = *v.transitions;
+    return v.unary(m, label) + (m == 0 ? t.start(label) : 0) + (m + 1 == v.length() ? t.end(label) : 0);
+  }
+  static double decode(Viterbi& viterbi, const ChainScores& v, PaddedRows<const double> unary,
+                       std::span<std::int32_t> y) {
+    return viterbi.solve({unary, v.transitions}, y);
+  }
+};
+
+extern template class LabellingGame<ChainProblem>;
+
+using ChainGame = LabellingGame<ChainProblem>;
+using ChainRow = GameRow;
+using ChainSeeds = GameSeeds;
+using ChainGameLimits = GameLimits;
+using ChainGameAnswer = GameAnswer;
+
+}  // namespace m4n

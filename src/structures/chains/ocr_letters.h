@@ -1,0 +1,31 @@
+// Written words, letter by letter, in the layout of the OCR letters data set: tab separated, no header, a letter a
+// line,
+//
+//     id  letter  next_id  word_id  position  fold  pixel  pixel ...
+//
+// next_id is the id of the next letter of the word, which stands on the next line, and -1 at the last letter. All
+// letters of a word have its word_id and its fold, and positions increase. A letter is any word without blanks; a pixel
+// is any number of at most 1e6 in size; every line has the same number of them. A tab may end the line.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "structures/chains/sequence_labels.h"
+#include "data/text.h"
+
+namespace m4n {
+
+struct OcrWords {
+  LabelledSequences words;         // a dense row of pixels a letter; a word is an example
+  std::vector<std::string> folds;  // one a word
+};
+
+// For training. The classes are the letters that occur, sorted; `_` (unknown) is refused.
+OcrWords read_ocr_letters(LineReader& lines);
+
+// For a model with these classes and `pixels` columns, which the file must have. `_` is passed over unless
+// `labels_required`.
+OcrWords read_ocr_letters(LineReader& lines, const std::vector<std::string>& classes, std::size_t pixels,
+                          bool labels_required);
+
+}  // namespace m4n

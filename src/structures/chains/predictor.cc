@@ -1,0 +1,148 @@
+// See chain_predictor.h.
+#include "structures/chains/predictor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "core/kernels.h"
+#include "core/parallel.h"
+#include "core/sparse_rows.h"
+#include "m4n/error.h"
+
+namespace m4n {
+namespace {
+
+constexpr std::size_t chunk = 64;  // sentences a thread takes at a time
+constexpr double game_gap = 1e-6;  // of the largest difference of costs
+
+template <class Real>
+AlignedVector<Real> padded(const std::vector<Real>& rows, std::size_t labels) {
+  const std::size_t stride = row_stride<double>(labels), count = rows.size() / labels;
+  AlignedVector<Real> out(count * stride, Real{0});
+  for (std::size_t r = 0; r < count; ++r)
+    std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(r * labels), labels,
+                out.begin() + static_cast<std::ptrdiff_t>(r * stride));
+  return out;
+}
+
+CostMatrix cost_of(const Model& model) {
+  return CostMatrix::from_values(model.cost, model.k(), model.loss_name, model.classes, "the model's cost matrix");
+}
+
+}  // namespace
+
+Decoder chain_decoder(Decoder asked, SurrogateKind surrogate, const CostMatrix& cost) {
+  if (asked != Decoder::automatic) return asked == Decoder::argmax ? Decoder::viterbi : asked;
+  if (surrogate == SurrogateKind::crf) return Decoder::expected;
+  return surrogate == SurrogateKind::m4n && !cost.symmetric() ? Decoder::adversary : Decoder::viterbi;
+}
+
+ChainPredictor::ChainPredictor(const ChainWeights& weights, CostMatrix cost, Decoder decode)
+    : cost_(std::move(cost)), decode_(decode), game_(cost_) {
+  const std::size_t k = labels();
+  for (const std::vector<double>* scores : {&weights.transitions, &weights.start, &weights.end})
+    if (const auto beyond = std::find_if_not(scores->begin(), scores->end(), kernels::is_score);
+        beyond != scores->end())
+      throw Error(fmt::format("a transition of the model scores {}, beyond what can be computed with", *beyond));
+  std::visit([&](const auto& rows) { features_ = padded(rows, k); }, weights.features);
+  bias_ = weights.bias.empty() ? AlignedVector<double>(row_stride<double>(k), 0.0) : padded(weights.bias, k);
+  const AlignedVector<double> between = padded(weights.transitions, k);
+  transitions_.prepare({between.data(), k, k}, weights.start, weights.end);
+  exp_transitions_.prepare(transitions_);
+}
+
+ChainPredictor::ChainPredictor(const Model& model) : ChainPredictor(model.chain, cost_of(model), model.decode) {}
+
+bool ChainTagger::read(const FeaturesView& x, std::size_t first, std::size_t length) {
+  const PaddedRows<double> unary = unary_.shape(length, shared_.labels());
+  std::visit(
+      [&](const auto& rows) {
+        using Real = typename std::remove_cvref_t<decltype(rows)>::value_type;
+        if (const auto* sparse = std::get_if<SparseView>(&x)) {
+          kernels::rows_scores(*sparse, first, rows.data(), shared_.bias_.data(), unary);
+        } else if constexpr (std::is_same_v<Real, double>) {
+          for (std::size_t m = 0; m < length; ++m)
+            kernels::dense_scores(std::get<DenseView>(x).row(first + m), rows.data(), shared_.bias_.data(),
+                                  unary.padded_row(m));
+        } else {
+          throw Error("weights in single precision score sparse rows only");
+        }
+      },
+      shared_.features_);
+  for (std::size_t m = 0; m < length; ++m)
+    if (!std::all_of(unary.row(m), unary.row(m) + shared_.labels(), kernels::is_score)) return false;
+  return true;
+}
+
+void ChainTagger::decode(std::span<std::int32_t> y) {
+  const std::size_t k = shared_.labels();
+  switch (shared_.decode_) {
+    case Decoder::expected: {
+      const PaddedRows<const double> mu = marginals();
+      for (std::size_t m = 0; m < y.size(); ++m) {
+        if (shared_.cost_.kind() == LossKind::zero_one) {  // the most likely label
+          y[m] = static_cast<std::int32_t>(std::max_element(mu.row(m), mu.row(m) + k) - mu.row(m));
+          continue;
+        }
+        double least = 0;
+        for (std::size_t p = 0; p < k; ++p) {
+          const std::span<const double> cost = shared_.cost_.of_prediction(p);
+          double expected = 0;
+          for (std::size_t t = 0; t < k; ++t) expected += cost[t] * mu(m, t);
+          if (p == 0 || expected < least) {
+            least = expected;
+            y[m] = static_cast<std::int32_t>(p);
+          }
+        }
+      }
+      return;
+    }
+    case Decoder::adversary: {
+      seeds_.clear();
+      const ChainGameLimits limits{.gap = game_gap * shared_.cost_.range()};
+      const ChainGameAnswer answer = shared_.game_.solve(scores(), limits, seeds_, game_);
+      for (std::size_t m = 0; m < y.size(); ++m)
+        y[m] = static_cast<std::int32_t>(std::max_element(answer.nu.row(m), answer.nu.row(m) + k) - answer.nu.row(m));
+      return;
+    }
+    default:
+      viterbi_.solve(scores(), y);
+  }
+}
+
+PaddedRows<const double> ChainTagger::marginals() {
+  sum_product_.solve(scores(), shared_.exp_transitions_);
+  return sum_product_.marginals();
+}
+
+double ChainTagger::log_partition() { return sum_product_.solve(scores(), shared_.exp_transitions_); }
+
+const KBest& ChainTagger::best(std::size_t count) {
+  k_best_.solve(scores(), count);
+  return k_best_;
+}
+
+std::vector<std::int32_t> predict_sequences(const ChainPredictor& predictor, const FeaturesView& x,
+                                            const Groups& tokens, const Context& context) {
+  std::vector<std::int32_t> out(tokens.count() == 0 ? 0 : tokens.end(tokens.count() - 1));
+  std::vector<std::optional<ChainTagger>> taggers(thread_count(context.threads));
+  parallel_chunks(
+      tokens.count(), chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned worker) {
+        if (!taggers[worker]) taggers[worker].emplace(predictor);
+        ChainTagger& tagger = *taggers[worker];
+        for (std::size_t i = first; i < last; ++i) {
+          const std::size_t begin = tokens.begin(i), length = tokens.end(i) - begin;
+          if (!tagger.read(x, begin, length))
+            throw Error(fmt::format(
+                "the scores of sequence {} (counted from 1) are beyond what can be computed with: one of its "
+                "values is too large for the model; correct it, or leave the sequence out",
+                i + 1));
+          tagger.decode(std::span(out).subspan(begin, length));
+        }
+      });
+  return out;
+}
+
+}  // namespace m4n

@@ -1,0 +1,80 @@
+// Predictions for sequences: scores of the tokens from sparse or dense rows, then the labelling,
+//
+//   viterbi    argmax_y score(y), exactly                                                      O(M R^2)
+//   expected   CRF: at every token the label of least expected cost under its marginals        O(M R^2)
+//   adversary  M4N: at every token the min player's most likely answer in the game at v        the game of the example
+//
+// ChainPredictor holds the weights and is shared; each thread has its ChainTagger.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "core/aligned.h"
+#include "core/padded_rows.h"
+#include "losses/cost_matrix.h"
+#include "m4n/context.h"
+#include "m4n/dataset.h"
+#include "m4n/model.h"
+#include "m4n/options.h"
+#include "structures/chains/game.h"
+#include "structures/chains/chain.h"
+#include "structures/chains/marginals.h"
+#include "structures/chains/viterbi.h"
+
+namespace m4n {
+
+// What a user gets who asks for this decoder; automatic: the usual one. The largest score (argmax) is found by Viterbi.
+Decoder chain_decoder(Decoder asked, SurrogateKind surrogate, const CostMatrix& cost);
+
+class ChainPredictor {
+ public:
+  ChainPredictor(const ChainWeights& weights, CostMatrix cost, Decoder decode);
+  explicit ChainPredictor(const Model& model);
+  std::size_t labels() const { return cost_.k(); }
+
+ private:
+  friend class ChainTagger;
+  CostMatrix cost_;
+  Decoder decode_;
+  ChainGame game_;
+  std::variant<AlignedVector<double>, AlignedVector<float>> features_;  // rows padded as those of scores
+  AlignedVector<double> bias_;                                          // one padded row, zeros without a bias
+  Transitions transitions_;
+  ExpTransitions exp_transitions_;
+};
+
+// One sentence at a time; nothing is allocated once the longest was seen.
+class ChainTagger {
+ public:
+  explicit ChainTagger(const ChainPredictor& shared) : shared_(shared) {}
+
+  // Scores the rows first, first + 1, .. of x, `length` of them. False if a score is beyond what can be
+  // computed with.
+  bool read(const FeaturesView& x, std::size_t first, std::size_t length);
+  // What follows is about the sentence read last.
+  void decode(std::span<std::int32_t> y);
+  double score(LabelView y) const { return m4n::score(scores(), y); }
+  // Of a CRF: the probabilities of the labels at every token, and the logarithm of the sum of all exp(score).
+  PaddedRows<const double> marginals();
+  double log_partition();
+  const KBest& best(std::size_t count);
+
+ private:
+  ChainScores scores() const { return {unary_.view(), &shared_.transitions_}; }
+  const ChainPredictor& shared_;
+  PaddedMatrix<double> unary_;
+  Viterbi viterbi_;
+  SumProduct sum_product_;
+  KBest k_best_;
+  ChainGame::Workspace game_;
+  ChainSeeds seeds_;
+};
+
+// One label a row, in parallel over sentences. Throws Error where scores are not finite, naming the sentence.
+std::vector<std::int32_t> predict_sequences(const ChainPredictor& predictor, const FeaturesView& x,
+                                            const Groups& tokens, const Context& context);
+
+}  // namespace m4n

@@ -1,0 +1,205 @@
+// See read_sequences.h.
+#include "structures/chains/read.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "structures/chains/ocr_letters.h"
+#include "m4n/error.h"
+#include "structures/chains/data.h"
+
+namespace m4n {
+namespace {
+
+// The lines of the text, the last one possibly cut; calls body(line) until it returns true.
+template <class Body>
+bool any_line(std::string_view text, Body&& body) {
+  while (!text.empty()) {
+    const std::size_t newline = text.find('\n');
+    std::string_view line = text.substr(0, newline);
+    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (body(line)) return true;
+  }
+  return false;
+}
+
+std::string_view first_line(std::string_view head) {
+  std::string_view first;
+  any_line(head, [&](std::string_view line) { return !trim(first = line).empty(); });
+  return first;
+}
+
+std::vector<std::string_view> split_at_tabs(std::string_view line) {
+  std::vector<std::string_view> out;
+  for (std::size_t start = 0; start <= line.size();) {
+    const std::size_t tab = std::min(line.find('\t', start), line.size());
+    out.push_back(line.substr(start, tab - start));
+    start = tab + 1;
+  }
+  return out;
+}
+
+bool is_integer(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// id, letter, next_id, word_id, position, fold, pixels.
+bool looks_like_letters(std::string_view head) {
+  const std::vector<std::string_view> field = split_at_tabs(first_line(head));
+  return field.size() >= 7 && is_integer(field[0]) && is_integer(field[2]) && is_integer(field[3]) &&
+         is_integer(field[4]) && finite_number(field[6]).has_value();
+}
+
+// A label, then attributes such as w[0]=the or bias:1.
+bool looks_like_attributes(std::string_view head) {
+  const std::vector<std::string_view> field = split_at_tabs(first_line(head));
+  return std::any_of(field.begin() + 1, field.end(),
+                     [](std::string_view f) { return f.find_first_of("=:") != std::string_view::npos; });
+}
+
+// Words, no commas, and a blank line with more behind it.
+bool looks_like_sentences(std::string_view head) {
+  const std::string_view first = trim(first_line(head));
+  const std::size_t end = first.find_first_of(" \t");
+  if (end == std::string_view::npos || first.find(',') != std::string_view::npos) return false;
+  std::string_view second = trim(first.substr(end));
+  second = second.substr(0, second.find_first_of(" \t"));
+  const std::size_t colon = second.find(':');
+  if (colon != std::string_view::npos && is_integer(second.substr(0, colon))) return false;  // LIBSVM
+  bool words = false, gap = false;
+  return any_line(head, [&](std::string_view line) {
+    const bool blank = trim(line).empty();
+    if (!blank && gap) return true;
+    gap = words && blank;
+    words = words || !blank;
+    return false;
+  });
+}
+
+Format format_of(const TrainOptions& options, std::string_view head) {
+  if (options.read.format != Format::automatic) return options.read.format;
+  if (looks_like_letters(head)) return Format::ocr;
+  return options.text_template.empty() && looks_like_attributes(head) ? Format::crfsuite : Format::conll;
+}
+
+// Options that the format does not have.
+void check(const TrainOptions& o, Format format, const std::string& file) {
+  const auto refuse = [&](bool given, const char* option, const char* remedy) {
+    if (given)
+      throw UsageError(
+          fmt::format("{}: {} means nothing for the format {}. {}", file, option, to_string(format), remedy));
+  };
+  if (format == Format::csv || format == Format::libsvm)
+    throw UsageError(
+        fmt::format("--format {} has no sequences. Leave it out, or use conll, crfsuite or ocr", to_string(format)));
+  refuse(!o.text_template.empty() && format != Format::conll, "--template", "It makes attributes of CoNLL columns");
+  refuse(o.min_count > 1 && format == Format::ocr, "--min-count", "It chooses the attributes of texts");
+  refuse(o.hash_bits > 0 && format == Format::ocr, "--hash", "It hashes the attributes of texts");
+  refuse(!o.pixel_products.empty() && format != Format::ocr, "--pixel-products", "It is for pictures of letters (ocr)");
+  if (format == Format::conll && o.text_template.empty())
+    throw UsageError(
+        fmt::format("{}: CoNLL columns need a template, which says what attributes a token has: --template chunking, "
+                    "ner or pos, or a file in the syntax of CRF++ and Wapiti",
+                    file));
+}
+
+Dataset finished(SequenceTraining training, SequenceInput input) {
+  input.feature_columns = training.feature_columns;
+  input.dictionary = std::move(training.dictionary);
+  training.data.input = std::make_shared<const SequenceInput>(std::move(input));
+  return std::move(training.data);
+}
+
+TrainingSequences from_columns(LineReader& lines, const TrainOptions& options, const DictionaryOptions& dictionary) {
+  SequenceInput input;
+  input.attributes = TextTemplate::load(options.text_template);
+  if (!input.attributes.transitions())
+    throw Error(
+        fmt::format("{}: no line B in the template, but m4n always learns scores of transitions between labels; add a "
+                    "line with a B alone",
+                    options.text_template));
+  if (input.attributes.attributes() == 0)
+    throw Error(
+        fmt::format("{}: no line U in the template, so no token would have an attribute; add lines as U0:%x[0,0]",
+                    options.text_template));
+  SequenceTraining training = training_sequences(read_conll(lines), input.attributes, dictionary);
+  return {finished(std::move(training), std::move(input)), {}};
+}
+
+TrainingSequences from_attributes(LineReader& lines, const DictionaryOptions& dictionary) {
+  SequenceInput input;
+  input.format = Format::crfsuite;
+  CrfsuiteReader reader(lines);
+  SequenceTraining training = training_sequences(reader, dictionary);
+  return {finished(std::move(training), std::move(input)), {}};
+}
+
+// The pixels, or with their products.
+void add_products(const std::optional<PixelGrid>& grid, const std::string& file, Features& x) {
+  if (!grid) return;
+  grid->check(cols(x), file);
+  x = with_pixel_products(*grid, std::get<DenseMatrix>(x).view());
+}
+
+TrainingSequences from_letters(LineReader& lines, const TrainOptions& options) {
+  SequenceInput input;
+  input.format = Format::ocr;
+  if (!options.pixel_products.empty()) input.grid = PixelGrid::parse(options.pixel_products);
+  OcrWords words = read_ocr_letters(lines);
+  TrainingSequences out{std::move(words.words.data), std::move(words.folds)};
+  add_products(input.grid, lines.file(), out.data.x);
+  out.data.input = std::make_shared<const SequenceInput>(std::move(input));
+  return out;
+}
+
+}  // namespace
+
+bool means_sequences(const TrainOptions& options, std::string_view head) {
+  const Format format = options.read.format;
+  if (format != Format::automatic)
+    return format == Format::conll || format == Format::crfsuite || format == Format::ocr;
+  return !options.text_template.empty() || options.min_count > 1 || options.hash_bits > 0 ||
+         !options.pixel_products.empty() || looks_like_letters(head) || looks_like_sentences(head);
+}
+
+TrainingSequences read_training_sequences(LineReader& lines, const TrainOptions& options) {
+  const Format format = format_of(options, lines.peek());
+  check(options, format, lines.file());
+  const DictionaryOptions dictionary{options.min_count, options.hash_bits};
+  if (format == Format::ocr) return from_letters(lines, options);
+  return format == Format::conll ? from_columns(lines, options, dictionary) : from_attributes(lines, dictionary);
+}
+
+TrainingSequences read_training_sequences(const std::string& path, const TrainOptions& options) {
+  Input input = Input::open(path);
+  LineReader lines(input);
+  return read_training_sequences(lines, options);
+}
+
+LabelledSequences read_model_sequences(LineReader& lines, const SequenceInput& input,
+                                       const std::vector<std::string>& classes, std::size_t features,
+                                       bool labels_required) {
+  const auto use = labels_required ? SequenceLabelUse::required : SequenceLabelUse::ignored;
+  if (input.format == Format::conll)
+    return model_sequences(read_conll(lines), input.attributes, input.dictionary, input.feature_columns, classes, use);
+  if (input.format == Format::crfsuite) {
+    CrfsuiteReader reader(lines);
+    return model_sequences(reader, input.dictionary, classes, use);
+  }
+  const std::size_t pixels = input.grid ? input.grid->pixels() : features;
+  LabelledSequences out = std::move(read_ocr_letters(lines, classes, pixels, labels_required).words);
+  add_products(input.grid, lines.file(), out.data.x);
+  return out;
+}
+
+LabelledSequences read_model_sequences(const std::string& path, const Model& model, bool labels_required) {
+  if (!model.input) throw Error("the model was not trained on a file of sequences; it cannot read one");
+  Input input = Input::open(path);
+  LineReader lines(input);
+  return read_model_sequences(lines, *model.input, model.classes, model.d, labels_required);
+}
+
+}  // namespace m4n

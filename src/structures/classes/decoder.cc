@@ -1,0 +1,144 @@
+#include "structures/classes/decoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "losses/simplex_loss.h"
+#include "m4n/error.h"
+#include "games/matrix_prox.h"
+#include "structures/classes/maxmin.h"
+
+namespace m4n {
+namespace {
+
+class Argmax final : public ScoreDecoder {
+ public:
+  explicit Argmax(std::size_t k) : space_(k) {}
+  std::int32_t decode(std::span<const double> v) override { return space_.decode(v); }
+
+ private:
+  Simplex space_;
+};
+
+// The most likely answer of the min player; of several, the one with the best score.
+std::int32_t most_likely(std::span<const double> nu, std::span<const double> v, std::size_t k) {
+  constexpr double tie = 1e-9;
+  std::size_t best = 0;
+  for (std::size_t j = 1; j < k; ++j)
+    if (nu[j] > nu[best] + tie || (nu[j] > nu[best] - tie && v[j] > v[best])) best = j;
+  return static_cast<std::int32_t>(best);
+}
+
+template <class MaxMin>
+class Adversary final : public ScoreDecoder {
+ public:
+  explicit Adversary(MaxMin maxmin)
+      : maxmin_(std::move(maxmin)), workspace_(maxmin_.workspace()), nu_(maxmin_.space().padded_parts()) {}
+  std::int32_t decode(std::span<const double> v) override {
+    maxmin_.adversary(v, nu_, workspace_);
+    return most_likely(nu_, v, maxmin_.space().parts());
+  }
+
+ private:
+  MaxMin maxmin_;
+  typename MaxMin::Workspace workspace_;
+  AlignedVector<double> nu_;
+};
+
+// argmin_y (A softmax(v))_y
+class ExpectedCost final : public ScoreDecoder {
+ public:
+  explicit ExpectedCost(const CostMatrix& cost) : loss_(cost), mu_(kernels::padded(cost.k())), risk_(mu_.size()) {}
+  std::int32_t decode(std::span<const double> v) override {
+    kernels::softmax(v, mu_);
+    loss_.apply(mu_, risk_);
+    const auto end = risk_.begin() + static_cast<std::ptrdiff_t>(loss_.k());
+    return static_cast<std::int32_t>(std::min_element(risk_.begin(), end) - risk_.begin());
+  }
+
+ private:
+  SimplexLoss loss_;
+  AlignedVector<double> mu_, risk_;
+};
+
+// The smoothed maximiser mu(v) often sits on a kink of h, where several predictions share the least expected cost. The
+// min player's strategy nu is positive only on those, so its most likely answer is the one among them.
+class SmoothedExpectedCost final : public ScoreDecoder {
+ public:
+  SmoothedExpectedCost(const CostMatrix& cost, double g)
+      : prox_(cost), workspace_(cost.k()), g_(g), shifted_(cost.k()), mu_(cost.k()), nu_(cost.k()), state_(cost.k()) {}
+  std::int32_t decode(std::span<const double> v) override {
+    const std::size_t k = mu_.size();
+    const double uniform = 1 / static_cast<double>(k);
+    for (std::size_t j = 0; j < k; ++j) {
+      mu_[j] = uniform;
+      shifted_[j] = v[j] - g_ * uniform;
+      state_[j] = 0;
+    }
+    prox_.step(shifted_, g_, mu_, nu_, state_, all_solves, workspace_);
+    return most_likely(nu_, v, k);
+  }
+
+ private:
+  static constexpr int all_solves = 10'000;
+  MatrixProx prox_;
+  MatrixProx::Workspace workspace_;
+  double g_;
+  std::vector<double> shifted_, mu_, nu_;
+  std::vector<std::uint8_t> state_;
+};
+
+std::unique_ptr<ScoreDecoder> make_adversary(const CostMatrix& cost) {
+  switch (cost.kind()) {
+    case LossKind::zero_one:
+      return std::make_unique<Adversary<ZeroOneMaxMin>>(ZeroOneMaxMin(cost));
+    case LossKind::absolute:
+      return std::make_unique<Adversary<AbsoluteMaxMin>>(AbsoluteMaxMin(cost));
+    default:
+      return std::make_unique<Adversary<MatrixMaxMin>>(MatrixMaxMin(cost));
+  }
+}
+
+}  // namespace
+
+Decoder default_decoder(SurrogateKind surrogate, double smoothing, const CostMatrix& cost) {
+  if (surrogate == SurrogateKind::crf || (surrogate == SurrogateKind::m4n && smoothing > 0)) return Decoder::expected;
+  return surrogate == SurrogateKind::m4n && !cost.symmetric() ? Decoder::adversary : Decoder::argmax;
+}
+
+std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder decode, double smoothing,
+                                           const CostMatrix& cost) {
+  if (decode == Decoder::automatic) decode = default_decoder(surrogate, smoothing, cost);
+  const bool smoothed = surrogate == SurrogateKind::m4n && smoothing > 0;
+  if (decode == Decoder::adversary && surrogate == SurrogateKind::m4n) return make_adversary(cost);
+  if (decode == Decoder::expected && surrogate == SurrogateKind::crf) return std::make_unique<ExpectedCost>(cost);
+  if (decode == Decoder::expected && smoothed)
+    return std::make_unique<SmoothedExpectedCost>(cost, smoothing * cost.mean_off_diagonal());
+  // QS: v itself estimates minus the expected costs.
+  if (decode == Decoder::argmax || (decode == Decoder::expected && surrogate == SurrogateKind::qs))
+    return std::make_unique<Argmax>(cost.k());
+  throw UsageError("the decoder '" + std::string(to_string(decode)) + "' does not exist for the surrogate '" +
+                   to_string(surrogate) + "'");
+}
+
+bool goes_with(Decoder decoder, SurrogateKind surrogate) {
+  return decoder == Decoder::argmax || (decoder == Decoder::adversary && surrogate == SurrogateKind::m4n) ||
+         (decoder == Decoder::expected && surrogate == SurrogateKind::crf);
+}
+
+Decoder parts_decoder(Decoder asked, SurrogateKind surrogate, bool symmetric_costs, const char* what) {
+  const bool crf = surrogate == SurrogateKind::crf, m4n = surrogate == SurrogateKind::m4n;
+  if (asked == Decoder::automatic) {
+    if (crf) return Decoder::expected;
+    return m4n && !symmetric_costs ? Decoder::adversary : Decoder::argmax;
+  }
+  if (goes_with(asked, surrogate)) return asked;
+  throw UsageError(fmt::format("--decode {}: {} of --surrogate {} are decoded by argmax{}. Leave it out",
+                               to_string(asked), what, to_string(surrogate),
+                               m4n   ? " or adversary"
+                               : crf ? " or expected"
+                                     : ""));
+}
+
+}  // namespace m4n

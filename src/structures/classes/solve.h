@@ -1,0 +1,93 @@
+// From options to a solver: one function a surrogate, each in its own file. Each solves a path: the given lambdas in
+// turn, every one started from the solution of the one before (the dual point stays, w(mu) is scaled along).
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/parallel.h"
+#include "losses/cost_matrix.h"
+#include "m4n/options.h"
+#include "solvers/kernel_scorer.h"
+#include "solvers/linear_scorer.h"
+#include "solvers/problem.h"
+#include "structures/classes/decoder.h"
+
+namespace m4n {
+
+struct SolveRequest {
+  FeaturesView x;          // after transforms
+  const GramMatrix* gram;  // of an exact kernel, or null: linear in x
+  bool bias;
+  std::span<const std::int32_t> label;
+  std::span<const double> weight;  // p_i, summing to 1
+  const CostMatrix* cost;
+  std::span<const double> lambdas;
+  Decoder decode;  // of the training examples; automatic: they are not predicted
+  const TrainOptions* options;
+  const Context* context;
+};
+
+struct Solution {
+  SolveResult result;
+  std::vector<double> weights;  // (features + bias) x k, or n x k coefficients of a kernel
+  double norm_squared = 0;
+  std::vector<std::int32_t> predicted;  // for the training examples, where asked for
+};
+
+// The scorer's training examples, decoded.
+template <class Scorer>
+std::vector<std::int32_t> predict_training(const Scorer& scorer, const SolveRequest& request) {
+  constexpr std::size_t chunk = 512;
+  if (request.decode == Decoder::automatic) return {};
+  std::vector<std::int32_t> out(scorer.examples());
+  const TrainOptions& o = *request.options;
+  parallel_chunks(out.size(), chunk, request.context->threads,
+                  [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+                    const auto decoder = make_decoder(o.surrogate, request.decode, o.smoothing, *request.cost);
+                    AlignedVector<double> v(scorer.largest_padded_parts());
+                    for (std::size_t i = first; i < last; ++i) {
+                      scorer.scores(i, v);
+                      out[i] = decoder->decode(v);
+                    }
+                  });
+  return out;
+}
+
+std::vector<Solution> solve_m4n(const SolveRequest& request);
+std::vector<Solution> solve_m3n(const SolveRequest& request);
+std::vector<Solution> solve_crf(const SolveRequest& request);
+std::vector<Solution> solve_qs(const SolveRequest& request);
+
+// What a path hands over at every lambda: the scorer holds the weights.
+using Emit = std::function<void(const SolveResult&)>;
+
+// Builds the scorer and the problem (its lambda is for `body` to set) and calls body(problem, view, emit).
+template <class Body>
+std::vector<Solution> with_problem(const SolveRequest& request, Body&& body) {
+  std::vector<Solution> out;
+  const auto run = [&](auto scorer, const auto& x) {
+    using Scorer = decltype(scorer);
+    const Problem<Scorer> problem{&scorer, request.label, Groups(request.label.size()), request.weight, 0};
+    body(problem, x, [&](const SolveResult& result) {
+      out.push_back({result, scorer.weights(), scorer.norm_squared(), predict_training(scorer, request)});
+    });
+  };
+  std::visit(
+      [&](const auto& x) {
+        using View = std::remove_cvref_t<decltype(x)>;
+        if (request.gram == nullptr) {
+          run(LinearScorer<View>(x, request.cost->k(), request.bias), x);
+        } else if constexpr (std::is_same_v<View, DenseView>) {
+          run(KernelScorer(*request.gram, request.cost->k()), x);
+        }
+      },
+      request.x);
+  return out;
+}
+
+inline SolverOptions solver_options(const TrainOptions& o) {
+  return {o.tol, o.epochs, o.time_limit.value_or(0), o.seed};
+}
+
+}  // namespace m4n

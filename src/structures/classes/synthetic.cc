@@ -1,0 +1,131 @@
+// See synthetic.h. The tables were found by hand and checked with linear programs: for each region and cost, the set of
+// minimisers of the expected M3N loss was compared with the best answer.
+#include "structures/classes/synthetic.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace m4n {
+namespace {
+
+constexpr std::size_t region_count = 8;
+
+// Rows are regions, columns classes; only in the last two does one class outweigh all the others together.
+constexpr std::array<int, region_count * 4> multiclass_percent{
+    40, 25, 20, 15,  //
+    15, 45, 25, 15,  //
+    20, 25, 40, 15,  //
+    15, 20, 25, 40,  //
+    45, 10, 15, 30,  //
+    25, 45, 20, 10,  //
+    60, 15, 15, 10,  //
+    10, 15, 60, 15,
+};
+
+// Columns are grades. Beside each region: median, rounded mean, 3/4-quantile.
+constexpr std::array<int, region_count * 5> ordinal_percent{
+    60, 5,  15, 10, 10,  // 0 1 2
+    5,  10, 10, 15, 60,  // 4 3 4
+    60, 20, 5,  5,  10,  // 0 1 1
+    35, 30, 15, 10, 10,  // 1 1 2
+    10, 20, 35, 25, 10,  // 2 2 3
+    5,  15, 40, 25, 15,  // 2 2 3
+    10, 15, 15, 20, 40,  // 3 3 4
+    25, 40, 20, 10, 5,   // 1 1 2
+};
+
+// The stream of random numbers of each task; solvers use others, so data and solver are independent for equal seeds.
+constexpr std::uint64_t first_stream = 1000;
+
+void append_indicator(SparseMatrix& x, std::size_t region) {
+  x.column.push_back(static_cast<std::uint32_t>(region));
+  x.value.push_back(1);
+  x.row_start.push_back(x.column.size());
+  ++x.rows;
+}
+
+}  // namespace
+
+SyntheticProblem::SyntheticProblem(Task task)
+    : task_(task),
+      regions_(region_count),
+      k_(task == Task::ordinal ? 5 : 4),
+      percent_(task == Task::ordinal ? std::span<const int>(ordinal_percent)
+                                     : std::span<const int>(multiclass_percent)) {}
+
+SyntheticProblem::Sampler::Sampler(const SyntheticProblem& problem, std::uint64_t seed)
+    : problem_(problem), rng_(seed, first_stream + static_cast<std::uint64_t>(problem.task())) {}
+
+SyntheticProblem::Draw SyntheticProblem::Sampler::next() {
+  const auto region = static_cast<std::size_t>(rng_.below(problem_.regions()));
+  auto left = static_cast<int>(rng_.below(100));
+  std::size_t label = 0;
+  while ((left -= problem_.percent(region, label)) >= 0) ++label;
+  return {region, static_cast<std::int32_t>(label)};
+}
+
+CostMatrix SyntheticProblem::usual_cost() const {
+  return CostMatrix::named(task_ == Task::ordinal ? "absolute" : "zero-one", k_);
+}
+
+double SyntheticProblem::cost_in_percent(const CostMatrix& cost, std::size_t region, std::size_t p) const {
+  double sum = 0;
+  for (std::size_t t = 0; t < k_; ++t) sum += percent(region, t) * cost(t, p);
+  return sum;
+}
+
+double SyntheticProblem::risk(const CostMatrix& cost, std::span<const std::int32_t> answer) const {
+  double sum = 0;
+  for (std::size_t r = 0; r < regions_; ++r) sum += cost_in_percent(cost, r, static_cast<std::size_t>(answer[r]));
+  return sum / (100 * static_cast<double>(regions_));
+}
+
+std::vector<std::int32_t> SyntheticProblem::best_rule(const CostMatrix& cost) const {
+  std::vector<std::int32_t> rule(regions_);
+  for (std::size_t r = 0; r < regions_; ++r) {
+    std::size_t best = 0;
+    for (std::size_t p = 1; p < k_; ++p)
+      if (cost_in_percent(cost, r, p) < cost_in_percent(cost, r, best)) best = p;
+    rule[r] = static_cast<std::int32_t>(best);
+  }
+  return rule;
+}
+
+std::vector<std::string> SyntheticProblem::feature_names() const {
+  std::vector<std::string> names;
+  for (std::size_t r = 0; r < regions_; ++r) names.push_back(fmt::format("x{}", r + 1));
+  return names;
+}
+
+std::vector<std::string> SyntheticProblem::class_names() const {
+  std::vector<std::string> names;
+  for (std::size_t t = 0; t < k_; ++t) names.push_back(std::to_string(t));
+  return names;
+}
+
+Dataset SyntheticProblem::sample(std::size_t n, std::uint64_t seed) const {
+  Sampler sampler(*this, seed);
+  SparseMatrix x;
+  x.cols = regions_;
+  Dataset data;
+  data.feature_names = feature_names();
+  data.class_names = class_names();
+  data.feature_rows = data.labels = Groups(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const Draw draw = sampler.next();
+    append_indicator(x, draw.region);
+    data.label.push_back(draw.label);
+  }
+  data.x = std::move(x);
+  return data;
+}
+
+SparseMatrix SyntheticProblem::one_row_per_region() const {
+  SparseMatrix x;
+  x.cols = regions_;
+  for (std::size_t r = 0; r < regions_; ++r) append_indicator(x, r);
+  return x;
+}
+
+}  // namespace m4n

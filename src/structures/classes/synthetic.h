@@ -1,0 +1,76 @@
+// Data whose best possible risk is known exactly.
+//
+// The input lies in one of R equally likely regions. In region r the label is t with probability P[r][t], a fixed table
+// in whole percents. The features say which region it is, one 0/1 column a region, so every rule "region -> answer" is
+// linear in them. For a cost matrix the expected cost of a rule f is
+//
+//   risk(f) = 1/R sum_r sum_t P[r][t] cost[t][f(r)],        Bayes risk = min over f, one region at a time.
+//
+// Both are finite sums: the excess risk of a trained model carries no noise of a test sample.
+//
+// multiclass: 4 classes. In 6 of the 8 regions no class has probability above 1/2. The best leads by 0.15 or more.
+//
+// ordinal: 5 grades. The median (best for |t - p|), the rounded mean (best for (t - p)^2) and the 3/4-quantile (best
+// when a grade too low costs three times a grade too high) are far from ties, and in no region are all three the same.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/rng.h"
+#include "losses/cost_matrix.h"
+#include "m4n/dataset.h"
+
+namespace m4n {
+
+class SyntheticProblem {
+ public:
+  explicit SyntheticProblem(Task task);
+
+  struct Draw {
+    std::size_t region;
+    std::int32_t label;
+  };
+  // Examples one after the other; the same seed gives the same ones on every machine, and a longer run begins with a
+  // shorter one.
+  class Sampler {
+   public:
+    Sampler(const SyntheticProblem& problem, std::uint64_t seed);
+    Draw next();
+
+   private:
+    const SyntheticProblem& problem_;
+    Rng rng_;
+  };
+
+  Task task() const { return task_; }
+  std::size_t regions() const { return regions_; }
+  std::size_t k() const { return k_; }
+  int percent(std::size_t region, std::size_t label) const { return percent_[region * k_ + label]; }
+
+  // The cost this task is usually judged by: zero-one, or absolute for ordinal.
+  CostMatrix usual_cost() const;
+  // Expected cost of the rule that answers answer[r] in region r.
+  double risk(const CostMatrix& cost, std::span<const std::int32_t> answer) const;
+  std::vector<std::int32_t> best_rule(const CostMatrix& cost) const;
+  double bayes_risk(const CostMatrix& cost) const { return risk(cost, best_rule(cost)); }
+
+  std::vector<std::string> feature_names() const;  // x1 .. xR
+  std::vector<std::string> class_names() const;    // 0 .. k-1
+  // n examples, with the region indicators as sparse features.
+  Dataset sample(std::size_t n, std::uint64_t seed) const;
+  // One row of features a region, in their order: predictions on them are the rule a model has learnt.
+  SparseMatrix one_row_per_region() const;
+
+ private:
+  // 100 x the expected cost of answering p in region r.
+  double cost_in_percent(const CostMatrix& cost, std::size_t region, std::size_t p) const;
+
+  Task task_;
+  std::size_t regions_, k_;
+  std::span<const int> percent_;  // regions x k, by region
+};
+
+}  // namespace m4n

@@ -1,0 +1,148 @@
+// The surrogates of M labels that are on or off, with a loss that is the mean over the labels (losses/label_costs.h).
+// Everything decomposes: with the scores s and the means m of structures/label_sets/space.h, a = miss_j / M and b = false_alarm_j / M
+//
+//   M4N   h(m) = sum_j min(a (1 + m_j)/2, b (1 - m_j)/2)        a kink at m = (b - a)/(a + b), worth ab/(a + b)
+//   M3N   sum_j  a (1 - m_j)/2 if the label is on, b (1 + m_j)/2 if it is off
+//   CRF   entropy: M independent logistic regressions
+//
+// The argmax, the value and the proximal step of each label have a formula; O(M).
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "core/aligned.h"
+#include "losses/label_costs.h"
+#include "structures/label_sets/space.h"
+#include "surrogates/surrogate.h"
+
+namespace m4n {
+
+class OnOffMaxMin {
+ public:
+  using StateUnit = std::uint8_t;
+  struct Workspace {};
+  explicit OnOffMaxMin(const LabelCosts& costs)
+      : space_(costs.labels()), scale_(costs.most() / static_cast<double>(costs.labels())) {
+    for (std::size_t j = 0; j < costs.labels(); ++j) {
+      const double m = static_cast<double>(costs.labels()), a = costs.miss(j) / m, b = costs.false_alarm(j) / m;
+      labels_.push_back({a / 2, b / 2, (b - a) / (a + b), a * (b / (a + b))});
+    }
+  }
+  std::size_t state_size() const { return 0; }
+  Workspace workspace() const { return {}; }
+  const OnOffSpace& space() const { return space_; }
+  double scale() const { return scale_; }
+  std::size_t work() const { return 8 * space_.padded_parts(); }
+
+  double neg_omega(MarginalView m, LabelView, Workspace&) const {
+    double sum = 0;
+    for (std::size_t j = 0; j < labels_.size(); ++j)
+      sum += std::min(labels_[j].rise * (1 + m[j]), labels_[j].fall * (1 - m[j]));
+    return sum;
+  }
+  double conjugate(ScoreView s, LabelView, std::span<StateUnit>, Workspace&) const {
+    double sum = 0;
+    for (std::size_t j = 0; j < labels_.size(); ++j)
+      sum += std::max(std::abs(s[j]), labels_[j].top + s[j] * labels_[j].kink);
+    return sum;
+  }
+  void argmax(ScoreView s, LabelView, Marginals m, std::span<StateUnit>, Workspace&) const {
+    std::fill(m.begin(), m.end(), 0.0);
+    for (std::size_t j = 0; j < labels_.size(); ++j)
+      m[j] = s[j] > labels_[j].fall ? 1 : s[j] < -labels_[j].rise ? -1 : labels_[j].kink;
+  }
+  // Where the slope is still positive left of the kink, or still negative right of it, the step goes past it.
+  void prox(ScoreView s, double c, LabelView, Marginals m, std::span<StateUnit>, Workspace&) const {
+    const double step = 1 / c;
+    for (std::size_t j = 0; j < labels_.size(); ++j) {
+      const double left = m[j] + (s[j] + labels_[j].rise) * step, right = m[j] + (s[j] - labels_[j].fall) * step;
+      m[j] = std::clamp(std::min(std::max(labels_[j].kink, right), left), -1.0, 1.0);
+    }
+  }
+
+ private:
+  struct Label {
+    double rise, fall;  // slopes of h: rise left of the kink, -fall right of it
+    double kink, top;   // where, and the value there
+  };
+  OnOffSpace space_;
+  double scale_;
+  std::vector<Label> labels_;
+};
+
+class OnOffMargin {
+ public:
+  using StateUnit = std::uint8_t;
+  struct Workspace {};
+  explicit OnOffMargin(const LabelCosts& costs)
+      : space_(costs.labels()), scale_(costs.most() / static_cast<double>(costs.labels())) {
+    const double m = static_cast<double>(costs.labels());
+    for (std::size_t j = 0; j < costs.labels(); ++j)
+      slope_.push_back({costs.false_alarm(j) / (2 * m), -costs.miss(j) / (2 * m)});
+  }
+  std::size_t state_size() const { return 0; }
+  Workspace workspace() const { return {}; }
+  const OnOffSpace& space() const { return space_; }
+  double scale() const { return scale_; }
+  std::size_t work() const { return 8 * space_.padded_parts(); }
+
+  double neg_omega(MarginalView m, LabelView y, Workspace&) const {
+    double sum = 0;
+    for (std::size_t j = 0; j < slope_.size(); ++j) sum += std::abs(slope(j, y)) + slope(j, y) * m[j];
+    return sum;
+  }
+  double conjugate(ScoreView s, LabelView y, std::span<StateUnit>, Workspace&) const {
+    double sum = 0;
+    for (std::size_t j = 0; j < slope_.size(); ++j) sum += std::abs(slope(j, y)) + std::abs(s[j] + slope(j, y));
+    return sum;
+  }
+  void argmax(ScoreView s, LabelView y, Marginals m, std::span<StateUnit>, Workspace&) const {
+    std::fill(m.begin(), m.end(), 0.0);
+    for (std::size_t j = 0; j < slope_.size(); ++j) m[j] = s[j] + slope(j, y) > 0 ? 1 : -1;
+  }
+  void prox(ScoreView s, double c, LabelView y, Marginals m, std::span<StateUnit>, Workspace&) const {
+    const double step = 1 / c;
+    for (std::size_t j = 0; j < slope_.size(); ++j) m[j] = std::clamp(m[j] + (s[j] + slope(j, y)) * step, -1.0, 1.0);
+  }
+
+ private:
+  struct Slopes {
+    double off, on;  // of -Omega in m, by the truth; its value at the truth is 0
+  };
+  double slope(std::size_t j, LabelView y) const { return y[j] == 1 ? slope_[j].on : slope_[j].off; }
+  OnOffSpace space_;
+  double scale_;
+  std::vector<Slopes> slope_;
+};
+
+class OnOffCrf {
+ public:
+  using StateUnit = std::uint8_t;
+  struct Workspace {};
+  explicit OnOffCrf(std::size_t labels) : space_(labels) {}
+  std::size_t state_size() const { return 0; }
+  Workspace workspace() const { return {}; }
+  const OnOffSpace& space() const { return space_; }
+  double scale() const { return 0; }  // any curvature will do
+  std::size_t work() const { return 128 * space_.padded_parts(); }
+
+  double neg_omega(MarginalView m, LabelView, Workspace&) const { return kernels::on_off_entropy(m, space_.parts()); }
+  double conjugate(ScoreView s, LabelView, std::span<StateUnit>, Workspace&) const {
+    return kernels::on_off_log_sum(s, space_.parts());
+  }
+  void argmax(ScoreView s, LabelView, Marginals m, std::span<StateUnit>, Workspace&) const { space_.marginals(s, m); }
+  void prox(ScoreView s, double c, LabelView, Marginals m, std::span<StateUnit>, Workspace&) const {
+    kernels::on_off_entropy_prox(s, c, space_.parts(), m);
+  }
+  // S(s, y) and its gradient in s.
+  double slope(ScoreView s, LabelView y, std::span<double> gradient) const {
+    const double value = space_.marginals(s, gradient) - space_.score(s, y);
+    for (std::size_t j = 0; j < y.size(); ++j) gradient[j] -= y[j] == 1 ? 1 : -1;
+    return value;
+  }
+
+ private:
+  OnOffSpace space_;
+};
+
+}  // namespace m4n

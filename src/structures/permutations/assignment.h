@@ -1,0 +1,48 @@
+// The best permutation of M items over M positions, by the shortest augmenting paths of Jonker and Volgenant:
+//
+//     max over permutations y of  sum_i S[i][y_i]      =      min  sum_i u_i + sum_j w_j   s.t.   u_i + w_j >= S[i][j]
+//
+// S is M x M by rows, one row an item; y_i is the position of item i. Column reduction, one sweep of augmenting row
+// reduction over all rows, then a Dijkstra search for every row that is still without a position: O(M^3) at worst. Any
+// column duals w are a valid start: those of the last call save most of the work when the scores have changed a little.
+// Ties are broken by index: equal input, equal answer.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "structures/permutations/assignment_search.h"
+
+namespace m4n {
+
+class Assignment {
+ public:
+  // Scores beyond this are refused: sums and differences of M of them must be finite.
+  static constexpr double largest_score = 1e300;
+
+  // Returns the value. Throws Error for a score that is not finite or beyond largest_score, before anything is read by
+  // it. Allocates only when M is larger than ever before.
+  double solve(std::span<const double> scores, std::size_t size);
+  // The same, started from column duals, which may be anything: those that are not finite count as zero. They may be
+  // the ones of this object.
+  double solve(std::span<const double> scores, std::size_t size, std::span<const double> column_duals);
+
+  std::size_t size() const { return table_.size; }
+  std::span<const std::int32_t> position() const { return {table_.position.data(), size()}; }  // of every item
+  std::span<const std::int32_t> item() const { return {table_.item.data(), size()}; }          // at every position
+  // u_i + w_j = S[i][j] on the permutation and >= elsewhere, to rounding.
+  std::span<const double> row_duals() const { return {row_dual_.data(), size()}; }
+  std::span<const double> column_duals() const { return {table_.price.data(), size()}; }
+  // sum_j w_j + sum_i max_j (S[i][j] - w_j) at the scores of the last call: no permutation scores more, whatever
+  // rounding did to the duals.
+  double bound() const { return dual_value(table_); }
+
+ private:
+  void load(std::span<const double> scores, std::size_t size);
+  double search();
+
+  AssignmentTable table_;
+  AlignedVector<double> row_dual_;
+};
+
+}  // namespace m4n

@@ -1,0 +1,197 @@
+#include "structures/permutations/birkhoff_cells.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "structures/permutations/birkhoff_cells.cc"
+// clang-format off
+#include "core/vector_targets.h"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace m4n::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Mostly plain loops that the compiler makes vectors of. Sums run in eight lanes, however wide vectors are.
+constexpr std::size_t lanes = 8;
+
+void Weigh(const BirkhoffCells& c, BirkhoffNewton& newton) {
+  const double *p = c.p.data(), *q = c.q.data(), *r = c.r.data(), *t = c.t.data(), *w = c.weight.data();
+  double *HWY_RESTRICT al = newton.alpha.data(), *HWY_RESTRICT be = newton.beta.data(),
+                       *HWY_RESTRICT ga = newton.gamma.data();
+  for (std::size_t e = 0; e < c.size * c.size; ++e) {
+    const double rk = r[e] + c.kappa * p[e], inverse = 1 / (rk * t[e] + w[e] * w[e] * p[e] * q[e]);
+    al[e] = t[e] * p[e] * inverse;
+    be[e] = w[e] * p[e] * q[e] * inverse;
+    ga[e] = rk * q[e] * inverse;
+  }
+}
+
+void Aim(BirkhoffCells& c, double target, bool corrector) {
+  const double *p = c.p.data(), *q = c.q.data(), *r = c.r.data(), *t = c.t.data();
+  const double *dp = c.dp.data(), *dq = c.dq.data(), *dr = c.dr.data(), *dt = c.dt.data();
+  double *HWY_RESTRICT x = c.x.data(), *HWY_RESTRICT y = c.y.data();
+  const std::size_t count = c.size * c.size;
+  if (!corrector) {
+    for (std::size_t e = 0; e < count; ++e) {
+      x[e] = target / p[e] - r[e];
+      y[e] = target / q[e] - t[e];
+    }
+    return;
+  }
+  for (std::size_t e = 0; e < count; ++e) {
+    x[e] = (target - dp[e] * dr[e]) / p[e] - r[e];
+    y[e] = (target - dq[e] * dt[e]) / q[e] - t[e];
+  }
+}
+
+void Multiply(const BirkhoffNewton& newton, BirkhoffCells& c) {
+  const double *al = newton.alpha.data(), *be = newton.beta.data(), *ga = newton.gamma.data();
+  const double *x = c.x.data(), *y = c.y.data();
+  double *HWY_RESTRICT dp = c.dp.data(), *HWY_RESTRICT dq = c.dq.data();
+  for (std::size_t e = 0; e < c.size * c.size; ++e) {
+    dp[e] = al[e] * x[e] - be[e] * y[e];
+    dq[e] = be[e] * x[e] + ga[e] * y[e];
+  }
+}
+
+// The sums of the rows and columns of a + b, less 1.
+HWY_INLINE void add_up(const double* a, const double* b, std::size_t m, double* HWY_RESTRICT rows,
+                       double* HWY_RESTRICT columns) {
+  std::fill(columns, columns + m, -1.0);
+  for (std::size_t i = 0; i < m; ++i) {
+    double lane[4] = {-1, 0, 0, 0};
+    std::size_t j = 0;
+    for (; j + 4 <= m; j += 4)
+      for (std::size_t l = 0; l < 4; ++l) lane[l] += a[i * m + j + l] + b[i * m + j + l];
+    for (; j < m; ++j) lane[j % 4] += a[i * m + j] + b[i * m + j];
+    rows[i] = (lane[0] + lane[1]) + (lane[2] + lane[3]);
+    for (j = 0; j < m; ++j) columns[j] += a[i * m + j] + b[i * m + j];
+  }
+}
+
+double SumErrors(const BirkhoffCells& c, BirkhoffNewton& newton) {
+  add_up(c.p.data(), c.dp.data(), c.size, newton.row_s.data(), newton.column_s.data());
+  add_up(c.q.data(), c.dq.data(), c.size, newton.row_t.data(), newton.column_t.data());
+  double worst = 0;
+  for (std::size_t i = 0; i < c.size; ++i)
+    worst = std::max(worst, std::max(std::max(std::abs(newton.row_s[i]), std::abs(newton.row_t[i])),
+                                     std::max(std::abs(newton.column_s[i]), std::abs(newton.column_t[i]))));
+  return worst;
+}
+
+void MoveSums(const BirkhoffNewton& newton, BirkhoffCells& c) {
+  const std::size_t m = c.size;
+  const double *dv = newton.column_s.data(), *db = newton.column_t.data();
+  for (std::size_t i = 0; i < m; ++i) {
+    const double du = newton.row_s[i], da = newton.row_t[i];
+    double *HWY_RESTRICT x = c.x.data() + i * m, *HWY_RESTRICT y = c.y.data() + i * m;
+    double *HWY_RESTRICT dr = c.dr.data() + i * m, *HWY_RESTRICT dt = c.dt.data() + i * m;
+    for (std::size_t j = 0; j < m; ++j) {
+      const double uv = du + dv[j], ab = da + db[j];
+      x[j] -= uv;
+      dr[j] += uv;
+      y[j] -= ab;
+      dt[j] += ab;
+    }
+  }
+}
+
+// max over cells of -da / a and -db / b, at least 0.
+HWY_INLINE double steepest(const double* a, const double* da, const double* b, const double* db, std::size_t count) {
+  const hn::CappedTag<double, kernels::lane_block> d;
+  auto least = hn::Zero(d);
+  std::size_t e = 0;
+  for (; e + hn::Lanes(d) <= count; e += hn::Lanes(d)) {
+    least = hn::Min(least, hn::Div(hn::Load(d, da + e), hn::Load(d, a + e)));
+    least = hn::Min(least, hn::Div(hn::Load(d, db + e), hn::Load(d, b + e)));
+  }
+  double out = hn::GetLane(hn::MinOfLanes(d, least));
+  for (; e < count; ++e) out = std::min(out, std::min(da[e] / a[e], db[e] / b[e]));
+  return -out;
+}
+
+double PrimalSteepest(const BirkhoffCells& c) {
+  return steepest(c.p.data(), c.dp.data(), c.t.data(), c.dt.data(), c.size * c.size);
+}
+double DualSteepest(const BirkhoffCells& c) {
+  return steepest(c.q.data(), c.dq.data(), c.r.data(), c.dr.data(), c.size * c.size);
+}
+
+double GapAfter(const BirkhoffCells& c, double primal, double dual) {
+  const double *p = c.p.data(), *q = c.q.data(), *r = c.r.data(), *t = c.t.data();
+  const double *dp = c.dp.data(), *dq = c.dq.data(), *dr = c.dr.data(), *dt = c.dt.data();
+  const std::size_t count = c.size * c.size;
+  double lane[lanes] = {};
+  const auto product = [&](std::size_t e) {
+    return (p[e] + primal * dp[e]) * (r[e] + dual * dr[e]) + (q[e] + dual * dq[e]) * (t[e] + primal * dt[e]);
+  };
+  std::size_t e = 0;
+  for (; e + lanes <= count; e += lanes)
+    for (std::size_t l = 0; l < lanes; ++l) lane[l] += product(e + l);
+  double sum = 0;
+  for (; e < count; ++e) sum += product(e);
+  for (const double x : lane) sum += x;
+  return sum;
+}
+
+void Step(BirkhoffCells& c, double primal, double dual) {
+  const auto move = [&](AlignedVector<double>& values, const AlignedVector<double>& by, double length) {
+    double* HWY_RESTRICT v = values.data();
+    const double* d = by.data();
+    for (std::size_t e = 0; e < c.size * c.size; ++e) v[e] += length * d[e];
+  };
+  move(c.p, c.dp, primal);
+  move(c.t, c.dt, primal);
+  move(c.q, c.dq, dual);
+  move(c.r, c.dr, dual);
+}
+
+}  // namespace m4n::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace m4n {
+
+HWY_EXPORT(Weigh);
+HWY_EXPORT(Aim);
+HWY_EXPORT(Multiply);
+HWY_EXPORT(SumErrors);
+HWY_EXPORT(MoveSums);
+HWY_EXPORT(PrimalSteepest);
+HWY_EXPORT(DualSteepest);
+HWY_EXPORT(GapAfter);
+HWY_EXPORT(Step);
+
+void BirkhoffCells::shape(std::size_t m) {
+  size = m;
+  for (auto* matrix : {&weight, &p, &q, &r, &t, &dp, &dq, &dr, &dt, &x, &y}) matrix->resize(m * m);
+}
+
+void weigh(const BirkhoffCells& cells, BirkhoffNewton& newton) { HWY_DYNAMIC_DISPATCH(Weigh)(cells, newton); }
+void aim(BirkhoffCells& cells, double target, bool corrector) { HWY_DYNAMIC_DISPATCH(Aim)(cells, target, corrector); }
+void multiply(const BirkhoffNewton& newton, BirkhoffCells& cells) { HWY_DYNAMIC_DISPATCH(Multiply)(newton, cells); }
+double sum_errors(const BirkhoffCells& cells, BirkhoffNewton& newton) {
+  return HWY_DYNAMIC_DISPATCH(SumErrors)(cells, newton);
+}
+void move_sums(const BirkhoffNewton& newton, BirkhoffCells& cells) { HWY_DYNAMIC_DISPATCH(MoveSums)(newton, cells); }
+double primal_length(const BirkhoffCells& cells, double share) {
+  const double most = HWY_DYNAMIC_DISPATCH(PrimalSteepest)(cells);
+  return most <= share ? 1 : share / most;
+}
+double dual_length(const BirkhoffCells& cells, double share) {
+  const double most = HWY_DYNAMIC_DISPATCH(DualSteepest)(cells);
+  return most <= share ? 1 : share / most;
+}
+double gap_after(const BirkhoffCells& cells, double primal, double dual) {
+  return HWY_DYNAMIC_DISPATCH(GapAfter)(cells, primal, dual);
+}
+void step(BirkhoffCells& cells, double primal, double dual) { HWY_DYNAMIC_DISPATCH(Step)(cells, primal, dual); }
+
+}  // namespace m4n
+#endif
