@@ -1,7 +1,7 @@
 // Independent chains of acc = max(acc, acc + step), as many as hide the latency, without a load or a store.
 #include "add_max_peak.h"
 
-#include "timing.h"
+#include "core/timing.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "add_max_peak.cc"

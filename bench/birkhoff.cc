@@ -11,8 +11,8 @@
 #include "core/rng.h"
 #include "structures/permutations/birkhoff_game.h"
 #include "structures/permutations/birkhoff_mirror_prox.h"
-#include "structures/permutations/rank_one_game.h"
 #include "structures/permutations/gibbs.h"
+#include "structures/permutations/rank_one_game.h"
 #include "support.h"
 
 namespace m4n::bench {

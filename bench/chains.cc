@@ -9,12 +9,12 @@
 
 #include "add_max_peak.h"
 #include "core/rng.h"
-#include "structures/chains/loss.h"
-#include "ocr_words.h"
-#include "structures/chains/game.h"
 #include "games/mirror_prox.h"
-#include "structures/chains/marginals.h"
+#include "ocr_words.h"
 #include "structures/chains/flat_space.h"
+#include "structures/chains/game.h"
+#include "structures/chains/loss.h"
+#include "structures/chains/marginals.h"
 #include "structures/chains/viterbi.h"
 #include "support.h"
 

@@ -28,10 +28,10 @@
 #include <vector>
 
 #include "ocr_words.h"
+#include "structures/chains/predictor.h"
 #include "structures/chains/solve.h"
 #include "structures/chains/viterbi.h"
 #include "support.h"
-#include "structures/chains/predictor.h"
 
 namespace m4n::bench {
 namespace {

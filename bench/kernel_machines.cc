@@ -8,10 +8,10 @@
 
 #include <cmath>
 
-#include "m4n/fit.h"
-#include "support.h"
 #include "features/prepared.h"
 #include "features/standardize.h"
+#include "m4n/fit.h"
+#include "support.h"
 
 namespace m4n::bench {
 namespace {

@@ -53,7 +53,7 @@ Json memory(const Settings& settings) {
   context.threads = 1;
 
   const double start = resident("VmRSS");
-  Dataset data = label_for_training(read_table(path.string(), {}, true), Task::multiclass);
+  Dataset data = label_for_training(read_table(path.string(), {}, Truth::required), Order::none);
   const double reading = resident("VmHWM") - start;
   const double bytes = feature_bytes(data.x);
   const auto n = static_cast<double>(data.examples()), k = static_cast<double>(data.class_names.size());

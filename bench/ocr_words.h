@@ -7,9 +7,9 @@
 
 #include "core/aligned.h"
 #include "core/padded_rows.h"
-#include "structures/chains/game.h"
 #include "sentences.h"
 #include "structures/chains/chain.h"
+#include "structures/chains/game.h"
 
 namespace m4n::bench {
 

@@ -9,10 +9,10 @@
 #include "core/rng.h"
 #include "games/mirror_prox.h"
 #include "solvers/prox_ascent.h"
-#include "support.h"
 #include "structures/classes/crf.h"
 #include "structures/classes/margin.h"
 #include "structures/classes/maxmin.h"
+#include "support.h"
 
 namespace m4n::bench {
 namespace {

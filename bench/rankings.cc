@@ -7,10 +7,10 @@
 #include <cmath>
 #include <filesystem>
 
+#include "features/standardize.h"
 #include "m4n/read.h"
 #include "structures/permutations/solve.h"
 #include "support.h"
-#include "features/standardize.h"
 
 namespace m4n::bench {
 namespace {
@@ -31,7 +31,7 @@ std::optional<Rankings> load_rankings(const Settings& settings, const std::strin
   }
   ReadOptions options;
   options.outputs = OutputColumns::ranks;
-  Dataset data = label_for_training(read_table(path.string(), options, true), Task::ranking);
+  Dataset data = label_for_training(read_table(path.string(), options, Truth::required), "ranking");
   apply_in_place(fit_standardizer(view(data.x), {}), data.x);
   return Rankings{name, std::move(data)};
 }

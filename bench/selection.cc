@@ -25,7 +25,7 @@ Json measure(const Settings& settings) {
     if (!set) continue;
     for (const FeatureKind features : {FeatureKind::linear, FeatureKind::rbf}) {
       CvOptions options;
-      options.train.task = Task::multiclass;
+      options.train.task = "multiclass";
       options.train.features = features;
       options.candidates = {{SurrogateKind::m4n}, {SurrogateKind::m3n}, {SurrogateKind::crf}};
       for (int e = 1; e <= 10; ++e) options.lambdas.push_back(std::ldexp(1.0, -e));

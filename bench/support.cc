@@ -7,9 +7,9 @@
 #include <exception>
 
 #include "core/rng.h"
+#include "features/standardize.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
-#include "features/standardize.h"
 
 namespace m4n::bench {
 
@@ -48,7 +48,7 @@ std::optional<Prepared> load(const Settings& settings, const std::string& file) 
   if (!path) return std::nullopt;
   Prepared out;
   out.name = file.substr(0, file.find('.'));
-  out.data = label_for_training(read_table(path->string(), {}, true), Task::multiclass);
+  out.data = label_for_training(read_table(path->string(), {}, Truth::required), Order::none);
   if (std::holds_alternative<DenseMatrix>(out.data.x))
     apply_in_place(fit_standardizer(view(out.data.x), {}), out.data.x);
   out.share.assign(out.n(), 1 / static_cast<double>(out.n()));

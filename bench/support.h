@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "core/timing.h"
 #include "losses/cost_matrix.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
 #include "structures/classes/solve.h"
-#include "timing.h"
 
 namespace m4n::bench {
 

@@ -1,179 +1,23 @@
-// m4n bench: how fast this machine is, in a few seconds and without any file. Oracles, one fit of each surrogate and
-// prediction, on made-up data: 26 clouds of normal points in 16 dimensions that overlap.
-#include <fmt/format.h>
-
-#include <chrono>
+// m4n bench: how fast this machine is.
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "../bench/timing.h"
-#include "arguments.h"
-#include "core/aligned.h"
-#include "core/rng.h"
-#include "losses/simplex_loss.h"
-#include "m4n/fit.h"
-#include "m4n/version.h"
+#include "command.h"
+#include "demo/speed.h"
 #include "messages.h"
-#include "structures/classes/closed_form.h"
-#include "games/matrix_game.h"
-#include "games/mirror_prox.h"
 
 namespace m4n::cli {
-namespace {
-
-constexpr std::size_t n = 5000, d = 16, k = 26;
-constexpr double lambda = 0x1.0p-10, tol = 1e-3, fit_limit = 3;  // at most so many seconds a fit
-constexpr std::size_t calls = 500;
-constexpr double call_budget = 0.1;  // seconds of CPU time for each oracle
-
-struct BenchArguments {
-  bool json = false;
-};
-
-Dataset clouds() {
-  Rng rng(11);
-  std::vector<double> centre(k * d);
-  for (double& x : centre) x = rng.normal();
-  DenseMatrix x{n, d, {}};
-  Dataset out;
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto y = static_cast<std::size_t>(rng.below(k));
-    out.label.push_back(static_cast<std::int32_t>(y));
-    for (std::size_t f = 0; f < d; ++f) x.values.push_back(centre[y * d + f] + rng.normal());
-  }
-  out.x = std::move(x);
-  for (std::size_t c = 0; c < k; ++c) out.class_names.push_back(std::to_string(c));
-  out.feature_rows = out.labels = Groups(n);
-  return out;
-}
-
-struct OracleTime {
-  const char *loss, *method;
-  double microseconds;
-};
-
-struct Fitted {
-  const char* surrogate;
-  TrainReport report;
-};
-
-// The scores of the model on the first examples, padded.
-AlignedVector<double> padded_scores(const Model& model, const Dataset& data) {
-  constexpr std::size_t kp = kernels::padded(k);
-  AlignedVector<double> out(calls * kp, kernels::padding_score);
-  const std::vector<double> scores = model.scores(view(data.x));
-  for (std::size_t i = 0; i < calls; ++i)
-    std::copy_n(scores.begin() + static_cast<std::ptrdiff_t>(i * k), k,
-                out.begin() + static_cast<std::ptrdiff_t>(i * kp));
-  return out;
-}
-
-// Costs that are no multiple of a named loss.
-CostMatrix uneven_costs(const std::vector<std::string>& classes) {
-  Rng rng(12);
-  std::vector<double> cost(k * k, 0.0);
-  for (std::size_t t = 0; t < k; ++t)
-    for (std::size_t p = 0; p < k; ++p)
-      if (p != t) cost[t * k + p] = rng.uniform(0.1, 1);
-  return CostMatrix::from_values(std::move(cost), k, "matrix", classes, "m4n bench");
-}
-
-std::vector<OracleTime> time_oracles(const Model& model, const Dataset& data) {
-  constexpr std::size_t kp = kernels::padded(k);
-  const AlignedVector<double> scores = padded_scores(model, data);
-  const auto v = [&](std::size_t i) { return std::span<const double>(scores).subspan(i * kp, kp); };
-  AlignedVector<double> mu(kp), nu(kp);
-  const auto time = [](auto&& body) { return bench::microseconds_each(calls, call_budget, body); };
-  std::vector<OracleTime> out;
-  out.push_back({"zero-one", "closed form", time([&](std::size_t i) { closed_form::zero_one(v(i), 1, mu, nu); })});
-  out.push_back({"absolute", "closed form", time([&](std::size_t i) { closed_form::absolute(v(i), 1, k, mu); })});
-
-  const CostMatrix cost = uneven_costs(data.class_names);
-  const MatrixGame game(cost);
-  MatrixGame::Workspace workspace(k);
-  std::vector<std::uint8_t> state(calls * k);
-  const auto play = [&](std::size_t i) {
-    const auto own = std::span(state).subspan(i * k, k);
-    game.solve(v(i).first(k), std::span(mu).first(k), std::span(nu).first(k), own, workspace);
-  };
-  out.push_back({"matrix", "exact, cold", time([&](std::size_t i) {
-                   std::fill_n(state.begin() + static_cast<std::ptrdiff_t>(i * k), k, std::uint8_t{0});
-                   play(i);
-                 })});
-  out.push_back({"matrix", "exact, warm", time(play)});
-
-  const Simplex space(k);
-  const SimplexLoss loss(cost);
-  const MirrorProx<Simplex, SimplexLoss> mirror(space, loss, cost.largest(), 20);
-  auto mirror_workspace = mirror.workspace();
-  out.push_back({"matrix", "paper: mirror prox, K = 20", time([&](std::size_t i) {
-                   std::fill_n(mu.begin(), k, 1.0 / k);
-                   std::fill_n(nu.begin(), k, 1.0 / k);
-                   mirror.solve(v(i), mu, nu, mirror_workspace);
-                 })});
-  return out;
-}
-
-int run(const BenchArguments& arguments) {
-  const auto start = std::chrono::steady_clock::now();
-  const Dataset data = clouds();
-  Context context;
-  context.threads = 1;
-  std::vector<Fitted> fits;
-  Model model;
-  for (const SurrogateKind surrogate :
-       {SurrogateKind::qs, SurrogateKind::crf, SurrogateKind::m3n, SurrogateKind::m4n}) {
-    TrainOptions options;
-    options.surrogate = surrogate;
-    options.lambda = lambda;
-    options.tol = tol;
-    options.time_limit = fit_limit;
-    FitResult fitted = fit(data, options, context);
-    fits.push_back({to_string(surrogate), fitted.report});
-    model = std::move(fitted.model);
-  }
-  const std::vector<OracleTime> oracles = time_oracles(model, data);
-  const double predict = static_cast<double>(n) / bench::fastest(5, [&] { model.predict(view(data.x), context); });
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-
-  if (arguments.json) {
-    nlohmann::ordered_json object = {{"version", M4N_VERSION}, {"n", n}, {"d", d}, {"k", k}, {"lambda", lambda}};
-    for (const OracleTime& o : oracles)
-      object["oracles"].push_back({{"loss", o.loss}, {"method", o.method}, {"microseconds", o.microseconds}});
-    for (const Fitted& f : fits)
-      object["fits"].push_back({{"surrogate", f.surrogate},
-                                {"seconds", f.report.seconds},
-                                {"epochs", f.report.epochs},
-                                {"relative_gap", f.report.certificate.relative_gap()},
-                                {"converged", f.report.certificate.converged}});
-    object["predictions_per_second"] = predict;
-    object["seconds"] = seconds;
-    print(object.dump() + "\n");
-    return done;
-  }
-  std::string text = fmt::format("m4n {}, one thread, {} examples, {} features, {} classes\n\n", M4N_VERSION, n, d, k);
-  text += fmt::format("max-min oracle, one call{:26}microseconds\n", "");
-  for (const OracleTime& o : oracles) text += fmt::format("  {:10}{:38}{:12.3f}\n", o.loss, o.method, o.microseconds);
-  text += fmt::format("\nfit, lambda 2^-10{:22}seconds  epochs  relative gap\n", "");
-  for (const Fitted& f : fits)
-    text += fmt::format("  {:34}{:10.4f}{:8}{:14.1e}{}\n", f.surrogate, f.report.seconds, f.report.epochs,
-                        f.report.certificate.relative_gap(),
-                        f.report.certificate.converged ? "" : "  (stopped before 1e-3)");
-  text += fmt::format("\npredictions a second {:41.0f}\n", predict);
-  print(text);
-  return done;
-}
-
-}  // namespace
 
 Command bench_command() {
   return {"bench", "[options]", "measure the speed of this machine, in a few seconds",
           "Needs no file: the data are made up. One thread; oracles and prediction in CPU time, the least of several "
           "repeats; fits in seconds to a relative duality gap of 1e-3, stopped after 3 seconds.\n",
-          [](CLI::App& app) -> Action {
-            auto arguments = std::make_shared<BenchArguments>();
-            app.add_flag("--json", arguments->json, "print one JSON object: oracles, fits, predictions_per_second");
-            return [arguments] { return run(*arguments); };
+          [](Parameters& parameters) -> Action {
+            auto json = std::make_shared<bool>(false);
+            parameters.flag("json", "print one JSON object: oracles, fits, predictions_per_second", *json);
+            return [json] {
+              print(speed_report(*json));
+              return int{done};
+            };
           }};
 }
 

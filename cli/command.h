@@ -1,10 +1,11 @@
-// A command is one small file that declares its options on a CLI::App and returns what to do once they are parsed.
+// A command is one small file that declares its parameters and returns what to do once they are parsed.
 // To add one: a file cli/NAME.cc that defines `Command NAME_command()`, and one line in cli/registry.cc.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "parameters.h"
 
 namespace m4n::cli {
 
@@ -19,7 +20,7 @@ struct Command {
   std::string usage;    // what follows the name: "[options] DATA --model OUT.m4n"
   std::string summary;  // one line
   std::string details;  // a paragraph or more, for its help and for the reference
-  std::function<Action(CLI::App&)> declare;
+  std::function<Action(Parameters&)> declare;
 };
 
 // All commands, in the order of the usage page.

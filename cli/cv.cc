@@ -6,20 +6,19 @@
 #include <map>
 #include <memory>
 
-#include "arguments.h"
+#include "command.h"
 #include "core/option_values.h"
 #include "core/wording.h"
 #include "data/text.h"
-#include "selection/cv_store.h"
+#include "features/prepared.h"
 #include "files.h"
-#include "learning.h"
 #include "m4n/fit.h"
 #include "m4n/read.h"
 #include "messages.h"
 #include "progress.h"
-#include "reports/cv_report.h"
+#include "reports/report.h"
+#include "selection/cv_store.h"
 #include "signals.h"
-#include "features/prepared.h"
 
 namespace m4n::cli {
 namespace {
@@ -32,7 +31,8 @@ struct CvArguments {
   Context context;
   std::string data, out, model, surrogates;
   bool surrogate_given = false, random_splits_given = false, gamma_given = false, lambdas_given = false;
-  bool json = false, quiet = false;
+  bool json = false;
+  Talk talk = Talk::all;
 };
 
 void set_lambdas(CvOptions& options, const std::string& text) {
@@ -74,10 +74,11 @@ void set_folds(CvOptions& options, const std::string& text) {
 
 // `o`: the options with the task, which may have been guessed.
 std::vector<Candidate> candidates_of(const CvArguments& arguments, const TrainOptions& o, const Dataset& data) {
-  std::vector<Candidate> out = listed_candidates(
-      arguments.surrogates.empty() ? std::vector<std::string>{} : split_list(arguments.surrogates), o, data);
-  if (arguments.surrogates == "auto" && out.back().surrogate != SurrogateKind::crf)
-    note(arguments.quiet, "crf is left out: it would have to sum over all permutations of so many items");
+  std::vector<std::string> notes;
+  const std::vector<std::string> names =
+      arguments.surrogates.empty() ? std::vector<std::string>{} : split_list(arguments.surrogates);
+  std::vector<Candidate> out = listed_candidates(names, o, data, &notes);
+  for (const std::string& text : notes) note(arguments.talk, text);
   return out;
 }
 
@@ -124,7 +125,7 @@ void check(const CvArguments& arguments) {
 int refit(const CvArguments& arguments, const CvOptions& options, const CvResult& result, Dataset data) {
   Context context = arguments.context;
   context.cancelled = stop_requested;
-  ProgressLine line(arguments.quiet);
+  ProgressLine line(arguments.talk);
   context.observe = [&](const Progress& progress) { line.draw(progress); };
   const FitResult fitted = fit(std::move(data), refit_options(result, options), context);
   fitted.model.save(arguments.model);
@@ -140,7 +141,7 @@ int refit(const CvArguments& arguments, const CvOptions& options, const CvResult
         fmt::format("{}, but its fit stopped before the tolerance was reached: the relative gap is {:.3g}", what, gap));
     return options.train.require_converged ? not_converged : done;
   }
-  note(arguments.quiet, fmt::format("{} (relative gap {:.3g})", what, gap));
+  note(arguments.talk, fmt::format("{} (relative gap {:.3g})", what, gap));
   return done;
 }
 
@@ -163,7 +164,7 @@ int report(const CvArguments& arguments, const CvOptions& options, const CvResul
     }
   const std::string json = cv_json(result, options, failure ? "" : arguments.model);
   if (store != nullptr) store->finish(result, json);
-  print(arguments.json ? json + "\n" : cv_text(result, options));
+  print(arguments.json ? json : cv_text(result, options));
   finish_output();
   if (failure) std::rethrow_exception(failure);
   return code;
@@ -172,9 +173,10 @@ int report(const CvArguments& arguments, const CvOptions& options, const CvResul
 int run(const CvArguments& arguments) {
   check(arguments);
   CvOptions options = arguments.options;
-  auto [data, raw, folds] = read_training(arguments.data, options.train, arguments.quiet);
+  auto [data, raw, folds] =
+      read(arguments.data, options.train, [&](const std::string& text) { note(arguments.talk, text); });
   if (!folds.empty()) options.plan.fold_of = fold_numbers(folds);
-  if (!arguments.lambdas_given) options.first_lambdas = first_usual_lambdas(*options.train.task);
+  if (!arguments.lambdas_given) options.first_lambdas = first_usual_lambdas(options.train.task);
   // Now rather than after all splits are done.
   if (!arguments.model.empty()) require_memory_for_pairs(options.train.features, data.examples());
   options.candidates = candidates_of(arguments, options.train, data);
@@ -184,8 +186,8 @@ int run(const CvArguments& arguments) {
   if (!arguments.out.empty()) {
     store.emplace(arguments.out, data, raw, options);
     if (!store->known().empty())
-      note(arguments.quiet, fmt::format("{}: {} found there, not computed again", arguments.out,
-                                        counted(store->known().size(), "cell")));
+      note(arguments.talk, fmt::format("{}: {} found there, not computed again", arguments.out,
+                                       counted(store->known().size(), "cell")));
     options.known = store->known();
     options.finished = [&](std::span<const CvCell> cells) { store->add(cells); };
   }
@@ -193,7 +195,7 @@ int run(const CvArguments& arguments) {
   context.cancelled = stop_requested;
   listen_for_stop_signals();
   const auto watched = [&](const Dataset& examples, std::span<const double> targets) {
-    CountingLine line(arguments.quiet);
+    CountingLine line(arguments.talk);
     options.observe = [&](const CvProgress& progress) { line.draw(progress); };
     return cross_validate(examples, targets, options, context);
   };
@@ -207,52 +209,53 @@ int run(const CvArguments& arguments) {
   return report(arguments, options, result, std::move(data), store ? &*store : nullptr);
 }
 
-Action declare(CLI::App& app) {
+Action declare(Parameters& parameters) {
   auto arguments = std::make_shared<CvArguments>();
   CvOptions& options = arguments->options;
   options.lambdas = usual_lambdas();
-  add_argument(app, "DATA",
-               "CSV, LIBSVM, CoNLL, CRFsuite, OCR letters, matching or graph file, plain or gzip; - is standard input",
-               arguments->data);
-  add_text_option(app, "surrogates", "LIST|auto", "the --surrogate",
-                  "compare several of m4n, smoothed (m4n with --smoothing, 4 unless given), m3n, crf, qs; auto: m4n "
-                  "(for asymmetric costs with both decoders), smoothed (for classes and grades), m3n, crf",
-                  [arguments](const std::string& text) {
-                    arguments->surrogates = parse_nonempty("surrogates", text, "a list as m4n,m3n,crf, or auto");
-                  });
-  add_text_option(app, "lambdas", "LIST", "2^0:2^-16",
-                  "numbers and ranges of powers to choose from, as 0.1,2^-4:2^-10; of the default those below 2^-8 (of "
-                  "classes and grades; 2^-5 of other outputs) only while "
-                  "the best one is among the last two",
-                  [&options](const std::string& text) { set_lambdas(options, text); });
-  add_text_option(app, "extend", "yes|no", "yes",
-                  "go on beyond the grid, up to four times two steps, while the best "
-                  "lambda is at its edge",
-                  [&options](const std::string& text) { options.extend = parse_yes_no("extend", text); });
-  add_text_option(app, "gamma", "LIST", "median",
-                  "of the kernel: numbers, ranges of powers and the word median; several are chosen from",
-                  [&options](const std::string& text) { set_gammas(options, text); });
-  add_text_option(app, "splits", "N", "14", "random splits", [&options](const std::string& text) {
+  parameters.argument(
+      "DATA", "CSV, LIBSVM, CoNLL, CRFsuite, OCR letters, matching or graph file, plain or gzip; - is standard input",
+      arguments->data);
+  parameters.option("surrogates", "LIST|auto", "the --surrogate",
+                    "compare several of m4n, smoothed (m4n with --smoothing, 4 unless given), m3n, crf, qs; auto: m4n "
+                    "(for asymmetric costs with both decoders), smoothed (for classes and grades), m3n, crf",
+                    [arguments](const std::string& text) {
+                      arguments->surrogates = parse_nonempty("surrogates", text, "a list as m4n,m3n,crf, or auto");
+                    });
+  parameters.option(
+      "lambdas", "LIST", "2^0:2^-16",
+      "numbers and ranges of powers to choose from, as 0.1,2^-4:2^-10; of the default those below 2^-8 (of "
+      "classes and grades; 2^-5 of other outputs) only while "
+      "the best one is among the last two",
+      [&options](const std::string& text) { set_lambdas(options, text); });
+  parameters.option("extend", "yes|no", "yes",
+                    "go on beyond the grid, up to four times two steps, while the best "
+                    "lambda is at its edge",
+                    [&options](const std::string& text) { options.extend = parse_yes_no("extend", text); });
+  parameters.option("gamma", "LIST", "median",
+                    "of the kernel: numbers, ranges of powers and the word median; several are chosen from",
+                    [&options](const std::string& text) { set_gammas(options, text); });
+  parameters.option("splits", "N", "14", "random splits", [&options](const std::string& text) {
     options.plan.splits = static_cast<int>(parse_whole("splits", text, 1, 1'000'000));
   });
-  add_text_option(app, "ratio", "A,B,C", "60,20,20", "sizes of the training, validation and test parts",
-                  [&options](const std::string& text) { set_ratio(options.plan, text); });
-  add_text_option(app, "folds", "N|COLUMN", "random splits",
-                  "instead of random splits N random folds, or those a column names: each tests once, the next one "
-                  "validates, the others train",
-                  [&options](const std::string& text) { set_folds(options, text); });
-  add_file_option(app, "out", "DIR",
-                  "keep every cell there (cells.csv, cv.json); a run that was stopped goes on from it", arguments->out);
-  add_file_option(app, "model", "OUT.m4n", "fit the best choice on all the data and save it", arguments->model);
-  add_train_options_except(app, options.train, {"lambda", "gamma"});
-  add_threads_option(app, arguments->context);
-  app.add_flag("--json", arguments->json, "print one JSON object");
-  app.add_flag("--quiet", arguments->quiet, "no progress and no notes on standard error, only warnings and errors");
-  return [arguments, &app] {
-    arguments->surrogate_given = app.count("--surrogate") > 0;
-    arguments->random_splits_given = app.count("--splits") + app.count("--ratio") > 0;
-    arguments->gamma_given = app.count("--gamma") > 0;
-    arguments->lambdas_given = app.count("--lambdas") > 0;
+  parameters.option("ratio", "A,B,C", "60,20,20", "sizes of the training, validation and test parts",
+                    [&options](const std::string& text) { set_ratio(options.plan, text); });
+  parameters.option("folds", "N|COLUMN", "random splits",
+                    "instead of random splits N random folds, or those a column names: each tests once, the next one "
+                    "validates, the others train",
+                    [&options](const std::string& text) { set_folds(options, text); });
+  parameters.file("out", "DIR", "keep every cell there (cells.csv, cv.json); a run that was stopped goes on from it",
+                  arguments->out);
+  parameters.file("model", "OUT.m4n", "fit the best choice on all the data and save it", arguments->model);
+  parameters.train_options_except(options.train, {"lambda", "gamma"});
+  parameters.threads(arguments->context);
+  parameters.flag("json", "print one JSON object", arguments->json);
+  parameters.quiet(arguments->talk);
+  return [arguments, &parameters] {
+    arguments->surrogate_given = parameters.given("surrogate");
+    arguments->random_splits_given = parameters.given("splits") || parameters.given("ratio");
+    arguments->gamma_given = parameters.given("gamma");
+    arguments->lambdas_given = parameters.given("lambdas");
     return run(*arguments);
   };
 }

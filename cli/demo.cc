@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "arguments.h"
-#include "demo.h"
+#include "command.h"
+#include "demo/demo.h"
 #include "messages.h"
 #include "signals.h"
 
@@ -60,10 +60,10 @@ int run(const DemoArguments& arguments) {
   return done;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Parameters& parameters) {
   auto arguments = std::make_shared<DemoArguments>();
-  app.add_flag("--json", arguments->json, "print all numbers as one JSON object");
-  add_threads_option(app, arguments->context);
+  parameters.flag("json", "print all numbers as one JSON object", arguments->json);
+  parameters.threads(arguments->context);
   return [arguments] { return run(*arguments); };
 }
 

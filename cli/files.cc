@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
+#include "core/option_values.h"
 #include "m4n/error.h"
+#include "structures/structure.h"
 
 namespace m4n::cli {
 namespace fs = std::filesystem;
@@ -22,9 +25,20 @@ bool is_special_file(const std::string& path) {
 
 }  // namespace
 
-void require_readable(const std::string& path, std::string_view what) {
-  if (access(path.c_str(), R_OK) != 0)
-    throw Error(fmt::format("{} {}: cannot be opened: {}", what, path, std::strerror(errno)));
+std::vector<std::string> readable_inputs(const std::string& data, const TrainOptions& options) {
+  std::vector<std::string> out{data};
+  const auto add = [&](const std::string& option, const std::string& path) {
+    if (access(path.c_str(), R_OK) != 0)
+      throw Error(fmt::format("--{} {}: cannot be opened: {}", option, path, std::strerror(errno)));
+    out.push_back(path);
+  };
+  if (detail::names_a_file(options.loss)) add("loss", options.loss);
+  // Where the task is not known yet, all structures are asked.
+  for (const detail::Structure* structure : detail::structures())
+    if (options.task.empty() || structure->name() == options.task)
+      for (const auto& [option, path] : structure->files(options))
+        if (std::find(out.begin(), out.end(), path) == out.end()) add(option, path);
+  return out;
 }
 
 void require_writable(const std::string& path, std::string_view what) {

@@ -4,10 +4,13 @@
 #include <string_view>
 #include <vector>
 
+#include "m4n/options.h"
+
 namespace m4n::cli {
 
-// Throws Error unless there is such a file and it may be read.
-void require_readable(const std::string& path, std::string_view what);
+// The data and the files that options name (costs, class weights, a template): what is read must not be written to.
+// Throws Error unless those of the options can be read.
+std::vector<std::string> readable_inputs(const std::string& data, const TrainOptions& options);
 
 // Throws Error unless a new file can be made and renamed to `path`. Devices and pipes, which are written to directly,
 // pass. `what` is the option, as in "--model".

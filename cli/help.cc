@@ -19,7 +19,8 @@ const char* const streams =
     "JSON "
     "object on standard output.";
 const char* const simd_variable =
-    "The environment variable M4N_SIMD chooses the instruction set of the kernels, as avx512, avx2, sse4, neon or scalar; "
+    "The environment variable M4N_SIMD chooses the instruction set of the kernels, as avx512, avx2, sse4, neon or "
+    "scalar; "
     "'m4n --version' lists those of this machine. Ask for the same one on two machines to get the same digits.";
 
 // `text` broken at spaces into lines of at most page_width, each but the first indented.
@@ -59,26 +60,20 @@ struct Entry {
   bool positional;
 };
 
-std::vector<Entry> entries(const CLI::App& app) {
-  std::vector<Entry> out;
-  for (const CLI::Option* option : app.get_options()) {
-    const bool positional = option->get_positional();
-    std::string name = positional ? option->get_name(true) : "--" + option->get_lnames().front();
-    const bool flag = option->get_items_expected_max() == 0;
-    if (!flag && !option->get_type_name().empty()) name += " " + option->get_type_name();
-    out.push_back({name, option->get_description(), flag ? "" : option->get_default_str(), positional});
-  }
-  // Arguments first, --help last.
-  std::stable_partition(out.begin(), out.end(), [](const Entry& entry) { return entry.name != "--help"; });
-  std::stable_partition(out.begin(), out.end(), [](const Entry& entry) { return entry.positional; });
-  return out;
-}
-
+// Arguments first, --help last.
 std::vector<Entry> entries(const Command& command) {
-  CLI::App app;
-  prepare(app);
-  command.declare(app);
-  return entries(app);
+  Parameters parameters;
+  command.declare(parameters);
+  std::vector<Entry> out;
+  for (const Parameter& p : parameters.all()) {
+    const bool positional = p.kind == Parameter::argument;
+    std::string name = positional ? p.name : "--" + p.name;
+    if (!p.value.empty()) name += " " + p.value;
+    out.push_back({name, p.help, p.fallback, positional});
+  }
+  std::stable_partition(out.begin(), out.end(), [](const Entry& entry) { return entry.positional; });
+  out.push_back({"--help", "print this help", "", false});
+  return out;
 }
 
 std::string entry_line(const Entry& entry) {
@@ -111,8 +106,6 @@ std::string command_markdown(const Command& command) {
 }
 
 }  // namespace
-
-void prepare(CLI::App& app) { app.set_help_flag("-h,--help", "print this help"); }
 
 std::string overview() {
   std::string out =

@@ -6,9 +6,6 @@
 
 namespace m4n::cli {
 
-// What every command has: --help.
-void prepare(CLI::App& app);
-
 std::string overview();                            // m4n --help
 std::string command_help(const Command& command);  // m4n COMMAND --help
 std::string reference_markdown();                  // docs/cli.md

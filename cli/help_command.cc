@@ -1,7 +1,7 @@
 // m4n help [COMMAND]: help pages; --markdown prints the whole reference, which is docs/cli.md.
 #include <memory>
 
-#include "arguments.h"
+#include "command.h"
 #include "help.h"
 #include "messages.h"
 
@@ -25,10 +25,10 @@ int run(const HelpArguments& arguments) {
 
 Command help_command() {
   return {"help", "[COMMAND]", "explain a command", "Without a command: the list of commands.\n",
-          [](CLI::App& app) -> Action {
+          [](Parameters& parameters) -> Action {
             auto arguments = std::make_shared<HelpArguments>();
-            add_argument(app, "COMMAND", "the command to explain", arguments->command)->required(false);
-            app.add_flag("--markdown", arguments->markdown, "print the whole reference as Markdown");
+            parameters.argument("COMMAND", "the command to explain", arguments->command).required = false;
+            parameters.flag("markdown", "print the whole reference as Markdown", arguments->markdown);
             return [arguments] { return run(*arguments); };
           }};
 }

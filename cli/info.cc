@@ -1,11 +1,10 @@
 // m4n info: what a model is, and its certificate.
 #include <memory>
 
-#include "arguments.h"
+#include "command.h"
 #include "m4n/model.h"
 #include "messages.h"
-#include "reports/json_report.h"
-#include "reports/text_report.h"
+#include "reports/report.h"
 
 namespace m4n::cli {
 namespace {
@@ -15,13 +14,13 @@ struct InfoArguments {
   bool json = false;
 };
 
-Action declare(CLI::App& app) {
+Action declare(Parameters& parameters) {
   auto arguments = std::make_shared<InfoArguments>();
-  add_argument(app, "MODEL", "a model saved by train", arguments->model);
-  app.add_flag("--json", arguments->json, "print one JSON object");
+  parameters.argument("MODEL", "a model saved by train", arguments->model);
+  parameters.flag("json", "print one JSON object", arguments->json);
   return [arguments] {
     const Model model = Model::load(arguments->model);
-    print(arguments->json ? info_json(model) + "\n" : info_text(model));
+    print(arguments->json ? info_json(model) : info_text(model));
     return int{done};
   };
 }

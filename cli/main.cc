@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <new>
 
-#include "arguments.h"
+#include "command.h"
 #include "help.h"
 #include "m4n/error.h"
 #include "m4n/simd.h"
@@ -27,10 +27,9 @@ int run_command(const Command& command, const std::vector<std::string>& args) {
     print(command_help(command));
     return done;
   }
-  CLI::App app;
-  prepare(app);
-  const Action action = command.declare(app);
-  parse(app, command, args);
+  Parameters parameters;
+  const Action action = command.declare(parameters);
+  parameters.parse(args, fmt::format("usage: m4n {} {}", command.name, command.usage));
   return action();
 }
 

@@ -9,11 +9,12 @@
 
 #include "command.h"
 #include "m4n/error.h"
+#include "model/atomic_file.h"
 
 namespace m4n::cli {
 namespace {
 
-void say(std::string_view kind, std::string_view text) {
+void write_line(std::string_view kind, std::string_view text) {
   const std::string line = fmt::format("m4n: {}{}\n", kind, text);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
@@ -27,13 +28,13 @@ void say(std::string_view kind, std::string_view text) {
 
 }  // namespace
 
-void note(bool quiet, std::string_view text) {
-  if (!quiet) say("", text);
+void note(Talk talk, std::string_view text) {
+  if (talk == Talk::all) write_line("", text);
 }
 
-void warn(std::string_view text) { say("warning: ", text); }
+void warn(std::string_view text) { write_line("warning: ", text); }
 
-void report_error(std::string_view text) { say("error: ", text); }
+void report_error(std::string_view text) { write_line("error: ", text); }
 
 void print(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) output_failed();
@@ -41,6 +42,24 @@ void print(std::string_view text) {
 
 void finish_output() {
   if (std::fflush(stdout) != 0) output_failed();
+}
+
+void OutputSink::write(std::string_view text) {
+  if (path_.empty())
+    print(text);
+  else
+    whole_ += text;
+}
+
+void OutputSink::flush() {
+  if (path_.empty()) finish_output();
+}
+
+void OutputSink::finish() {
+  if (path_.empty())
+    finish_output();
+  else
+    write_file_atomically(path_, whole_);
 }
 
 }  // namespace m4n::cli

@@ -1,12 +1,19 @@
-// Where words go: data to stdout, everything else to stderr.
+// Where words go: data to stdout or a file, everything else to stderr.
 #pragma once
 #include <string>
 #include <string_view>
 
+#include "structures/structure.h"
+
 namespace m4n::cli {
 
-// "m4n: text" and a new line, on stderr. A note is for information and is left out when quiet.
-void note(bool quiet, std::string_view text);
+using namespace m4n::detail;
+
+// What is said on stderr: everything, or with --quiet warnings and errors only.
+enum class Talk { all, warnings };
+
+// "m4n: text" and a new line, on stderr.
+void note(Talk talk, std::string_view text);
 void warn(std::string_view text);
 void report_error(std::string_view text);
 
@@ -14,5 +21,17 @@ void report_error(std::string_view text);
 // in the buffer. A reader that has gone away (`| head`) ends the program quietly.
 void print(std::string_view text);
 void finish_output();
+
+// Text as it comes to standard output, or at the end and as a whole to a file.
+class OutputSink : public TextSink {
+ public:
+  explicit OutputSink(std::string path) : path_(std::move(path)) {}  // empty: standard output
+  void write(std::string_view text) override;
+  void flush() override;
+  void finish();
+
+ private:
+  std::string path_, whole_;
+};
 
 }  // namespace m4n::cli

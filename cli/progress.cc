@@ -8,8 +8,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "core/json.h"
 #include "m4n/error.h"
 
 namespace m4n::cli {
@@ -18,7 +18,7 @@ namespace {
 constexpr int bar_width = 20;
 constexpr const char* wiped = "\r\x1b[K";  // back to the start of the line, which is cleared
 
-bool can_redraw(bool quiet) { return !quiet && isatty(STDERR_FILENO) == 1; }
+bool can_redraw(Talk talk) { return talk == Talk::all && isatty(STDERR_FILENO) == 1; }
 
 std::string bar(double fraction) {
   const int filled = static_cast<int>(std::lround(fraction * bar_width));
@@ -36,7 +36,7 @@ double fraction_done(double first_gap, const Progress& progress) {
 
 }  // namespace
 
-ProgressLine::ProgressLine(bool quiet) : visible_(can_redraw(quiet)) {}
+ProgressLine::ProgressLine(Talk talk) : visible_(can_redraw(talk)) {}
 
 ProgressLine::~ProgressLine() {
   if (visible_) std::fputs(wiped, stderr);
@@ -51,7 +51,7 @@ void ProgressLine::draw(const Progress& progress) {
   std::fputs(line.c_str(), stderr);
 }
 
-CountingLine::CountingLine(bool quiet) : visible_(can_redraw(quiet)) {}
+CountingLine::CountingLine(Talk talk) : visible_(can_redraw(talk)) {}
 
 CountingLine::~CountingLine() {
   if (visible_) std::fputs(wiped, stderr);
@@ -76,12 +76,12 @@ TrainingLog::TrainingLog(const std::string& path) : path_(path) {
 
 void TrainingLog::write(const Progress& progress) {
   if (path_.empty()) return;
-  const nlohmann::ordered_json line{{"epoch", progress.epoch},
-                                    {"seconds", progress.seconds},
-                                    {"primal", progress.primal},
-                                    {"dual", progress.dual},
-                                    {"relative_gap", progress.relative_gap}};
-  file_ << line.dump() << std::endl;
+  const Json line = Json::object({{"epoch", progress.epoch},
+                                  {"seconds", progress.seconds},
+                                  {"primal", progress.primal},
+                                  {"dual", progress.dual},
+                                  {"relative_gap", progress.relative_gap}});
+  file_ << line.text() << std::endl;
   if (!file_) throw Error(fmt::format("--log {}: cannot write to it: {}", path_, std::strerror(errno)));
 }
 

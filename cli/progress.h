@@ -5,13 +5,14 @@
 
 #include "m4n/context.h"
 #include "m4n/cross_validate.h"
+#include "messages.h"
 
 namespace m4n::cli {
 
 // One line on stderr that is redrawn in place and wiped at the end. Draws nothing unless stderr is a terminal.
 class ProgressLine {
  public:
-  explicit ProgressLine(bool quiet);
+  explicit ProgressLine(Talk talk);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -25,7 +26,7 @@ class ProgressLine {
 // The same for paths of lambdas, with the time that is left.
 class CountingLine {
  public:
-  explicit CountingLine(bool quiet);
+  explicit CountingLine(Talk talk);
   ~CountingLine();
   CountingLine(const CountingLine&) = delete;
   CountingLine& operator=(const CountingLine&) = delete;

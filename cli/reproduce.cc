@@ -5,16 +5,16 @@
 #include <filesystem>
 #include <memory>
 
-#include "arguments.h"
+#include "command.h"
 #include "core/option_values.h"
 #include "data/text.h"
-#include "selection/reproduce.h"
 #include "m4n/error.h"
 #include "messages.h"
 #include "model/atomic_file.h"
 #include "progress.h"
-#include "reports/cv_report.h"
+#include "reports/report.h"
 #include "reports/reproduce_report.h"
+#include "selection/reproduce.h"
 #include "signals.h"
 
 namespace m4n::cli {
@@ -25,7 +25,8 @@ struct ReproduceArguments {
   TrainOptions train;  // its seed and binning
   Context context;
   std::string what;
-  bool json = false, quiet = false;
+  bool json = false;
+  Talk talk = Talk::all;
 };
 
 void set_protocols(ReproduceOptions& options, const std::string& text) {
@@ -57,7 +58,7 @@ std::vector<FoundSet> sets_of(const ReproduceOptions& options, bool table1) {
   const auto& protocols = options.protocols;
   const bool paper = std::find(protocols.begin(), protocols.end(), Protocol::paper) != protocols.end();
   for (const FoundSet& f : found)
-    if (paper && f.asked && f.set->task == Task::sequence)
+    if (paper && f.asked && !f.set->task->centers)
       warn(fmt::format("{}: left out of the protocol paper, whose solver takes minutes for a fit there", f.set->name));
   return found;
 }
@@ -82,7 +83,7 @@ int run(ReproduceArguments arguments) {
   context.cancelled = stop_requested;
   listen_for_stop_signals();
   {
-    CountingLine line(arguments.quiet);
+    CountingLine line(arguments.talk);
     options.observe = [&](const std::string& name, const CvProgress& progress) { line.draw(progress, name); };
     options.describe = [](const CvResult& result, const CvOptions& cv) { return cv_json(result, cv, ""); };
     if (first) tables.table1 = reproduce_table1(options, sets, context);
@@ -99,37 +100,38 @@ int run(ReproduceArguments arguments) {
   return stopped ? interrupted : done;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Parameters& parameters) {
   auto arguments = std::make_shared<ReproduceArguments>();
   ReproduceOptions& options = arguments->options;
   arguments->train.binning = Binning::width;
-  add_argument(app, "TABLE", "table1, table2 or all", arguments->what);
-  add_file_option(app, "data", "DIR", "directory with the data sets as NAME.csv and ocr_letters.data, plain or .gz",
-                  options.data)
-      ->required();
-  add_file_option(app, "out", "DIR",
-                  "where the tables (reproduce.md, reproduce.json) and every cell are kept; cells that are there are "
-                  "not run again, and finished ones are shown also where they are not asked for",
-                  options.out)
-      ->required();
-  add_text_option(app, "only", "NAME,...", "all", "data sets", [&options](const std::string& text) {
+  parameters.argument("TABLE", "table1, table2 or all", arguments->what);
+  parameters
+      .file("data", "DIR", "directory with the data sets as NAME.csv and ocr_letters.data, plain or .gz", options.data)
+      .required = true;
+  parameters
+      .file("out", "DIR",
+            "where the tables (reproduce.md, reproduce.json) and every cell are kept; cells that are there are "
+            "not run again, and finished ones are shown also where they are not asked for",
+            options.out)
+      .required = true;
+  parameters.option("only", "NAME,...", "all", "data sets", [&options](const std::string& text) {
     options.only = split_list(parse_nonempty("only", text, "names of data sets"));
   });
-  add_text_option(app, "protocols", "LIST", "paper,exact,best", "of table 1",
-                  [&options](const std::string& text) { set_protocols(options, text); });
-  add_text_option(app, "splits", "N", "14", "random splits", [&options](const std::string& text) {
+  parameters.option("protocols", "LIST", "paper,exact,best", "of table 1",
+                    [&options](const std::string& text) { set_protocols(options, text); });
+  parameters.option("splits", "N", "14", "random splits", [&options](const std::string& text) {
     options.splits = static_cast<int>(parse_whole("splits", text, 1, 1'000'000));
   });
-  add_text_option(app, "binning", "quantile|width", "width", "how the targets of ordinal sets are cut into grades",
-                  [arguments](const std::string& text) {
-                    const std::vector<std::string> words{"quantile", "width"};
-                    arguments->train.binning =
-                        parse_choice("binning", text, words) == 0 ? Binning::quantile : Binning::width;
-                  });
-  add_train_options(app, arguments->train, {"seed"});
-  add_threads_option(app, arguments->context);
-  app.add_flag("--json", arguments->json, "print the tables as one JSON object");
-  app.add_flag("--quiet", arguments->quiet, "no progress on standard error, only warnings and errors");
+  parameters.option("binning", "quantile|width", "width", "how the targets of ordinal sets are cut into grades",
+                    [arguments](const std::string& text) {
+                      const std::vector<std::string> words{"quantile", "width"};
+                      arguments->train.binning =
+                          parse_choice("binning", text, words) == 0 ? Binning::quantile : Binning::width;
+                    });
+  parameters.train_options(arguments->train, {"seed"});
+  parameters.threads(arguments->context);
+  parameters.flag("json", "print the tables as one JSON object", arguments->json);
+  parameters.quiet(arguments->talk);
   return [arguments] { return run(*arguments); };
 }
 

@@ -1,20 +1,18 @@
 // m4n train: read, fit, save, report.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
-#include "arguments.h"
+#include "command.h"
 #include "core/wording.h"
-#include "data/text.h"
 #include "files.h"
-#include "learning.h"
 #include "m4n/fit.h"
+#include "m4n/read.h"
 #include "messages.h"
 #include "progress.h"
-#include "reports/json_report.h"
-#include "reports/text_report.h"
+#include "reports/report.h"
 #include "signals.h"
+#include "structures/structure.h"
 
 namespace m4n::cli {
 namespace {
@@ -23,14 +21,13 @@ struct TrainArguments {
   TrainOptions options;
   Context context;
   std::string data, model, log;
-  bool json = false, quiet = false;
+  bool json = false;
+  Talk talk = Talk::all;
 };
 
 // Everything that can be refused before the data are read.
 void check(const TrainArguments& arguments) {
-  const TrainOptions& options = arguments.options;
-  validate(options);
-  const std::vector<std::string> inputs = readable_inputs(arguments.data, options);
+  const std::vector<std::string> inputs = readable_inputs(arguments.data, arguments.options);
   if (!arguments.model.empty()) {
     require_distinct(arguments.model, "--model", inputs);
     require_writable(arguments.model, "--model");
@@ -42,42 +39,13 @@ void check(const TrainArguments& arguments) {
   }
 }
 
-// Costs count steps between grades, so gaps between their numbers are lost; a user may have meant them.
-void note_ranks(const std::vector<std::string>& grades, bool quiet) {
-  constexpr std::size_t most = 10;
-  bool consecutive = true;
-  std::vector<std::size_t> ranks;
-  for (std::size_t r = 0; r < grades.size(); ++r) {
-    if (r > 0) consecutive = consecutive && *finite_number(grades[r]) - *finite_number(grades[r - 1]) == 1;
-    if (r < most) ranks.push_back(r);
-  }
-  if (consecutive) return;
-  const std::vector<std::string> first(grades.begin(), grades.begin() + static_cast<std::ptrdiff_t>(ranks.size()));
-  const char* const more = grades.size() > most ? ", ..." : "";
-  note(quiet, fmt::format("the grades {}{} count as ranks {}{}; give the costs with --loss FILE.csv if the distances "
-                          "matter",
-                          fmt::join(first, ", "), more, fmt::join(ranks, ", "), more));
-}
-
-// Tied targets can leave grades without examples, which still count as steps in the costs.
-void note_empty_grades(const Dataset& data, bool quiet) {
-  std::vector<std::string> empty;
-  for (std::size_t g = 0; g < data.class_names.size(); ++g)
-    if (std::find(data.label.begin(), data.label.end(), static_cast<std::int32_t>(g)) == data.label.end())
-      empty.push_back(data.class_names[g]);
-  if (!empty.empty())
-    note(quiet, fmt::format("no target falls into grade {}: tied targets; fewer --bins, or --binning width, avoid that",
-                            shown_list(empty, 10)));
-}
-
 FitResult learn(const TrainArguments& arguments) {
   TrainOptions options = arguments.options;
-  Dataset data = read_training(arguments.data, options, arguments.quiet).data;
-  if (*options.task == Task::ordinal && data.bins.cuts.empty()) note_ranks(data.class_names, arguments.quiet);
-  if (!data.bins.cuts.empty()) note_empty_grades(data, arguments.quiet);
+  TrainingData data = read(arguments.data, options, [&](const std::string& text) { note(arguments.talk, text); });
+  for (const std::string& text : structure_named(options.task).remarks(data.data, options)) note(arguments.talk, text);
 
   TrainingLog log(arguments.log);  // an earlier log stays whole until the data are known to be good
-  ProgressLine line(arguments.quiet);
+  ProgressLine line(arguments.talk);
   Context context = arguments.context;
   context.observe = [&](const Progress& progress) {
     log.write(progress);
@@ -85,10 +53,11 @@ FitResult learn(const TrainArguments& arguments) {
   };
   context.cancelled = stop_requested;
   listen_for_stop_signals();
-  return fit(std::move(data), options, context);
+  return fit(std::move(data.data), options, context);
 }
 
-int judge(const TrainReport& report, const TrainArguments& arguments) {
+// Says how it ended; the exit code.
+int conclude(const TrainReport& report, const TrainArguments& arguments) {
   const auto epochs = static_cast<std::uint64_t>(report.epochs);
   const std::string gap = fmt::format("the relative gap is {:.3g}, the tolerance {:.3g}",
                                       report.certificate.relative_gap(), arguments.options.tol);
@@ -109,29 +78,30 @@ int run(const TrainArguments& arguments) {
   check(arguments);
   const FitResult result = learn(arguments);
   if (arguments.model.empty())
-    note(arguments.quiet, "no --model given: the model is not saved");
+    note(arguments.talk, "no --model given: the model is not saved");
   else
     result.model.save(arguments.model);
-  print(arguments.json ? train_json(result.report, arguments.model) + "\n" : train_text(result.report));
+  print(arguments.json ? train_json(result.report, arguments.model) : train_text(result.report));
   finish_output();
-  return judge(result.report, arguments);
+  return conclude(result.report, arguments);
 }
 
-Action declare(CLI::App& app) {
+Action declare(Parameters& parameters) {
   auto arguments = std::make_shared<TrainArguments>();
-  add_argument(app, "DATA",
-               "CSV, LIBSVM, CoNLL, CRFsuite, OCR letters, matching or graph file, plain or gzip; - is standard input",
-               arguments->data);
-  add_file_option(app, "model", "OUT.m4n", "where the model is saved; without it nothing is saved", arguments->model);
-  add_train_options(app, arguments->options);
-  add_threads_option(app, arguments->context);
-  add_file_option(app, "log", "FILE.jsonl", "one JSON line a certificate: epoch, seconds, primal, dual, relative_gap",
+  parameters.argument(
+      "DATA", "CSV, LIBSVM, CoNLL, CRFsuite, OCR letters, matching or graph file, plain or gzip; - is standard input",
+      arguments->data);
+  parameters.file("model", "OUT.m4n", "where the model is saved; without it nothing is saved", arguments->model);
+  parameters.train_options_except(arguments->options, {});
+  parameters.threads(arguments->context);
+  parameters.file("log", "FILE.jsonl", "one JSON line a certificate: epoch, seconds, primal, dual, relative_gap",
                   arguments->log);
-  app.add_flag(
-      "--json", arguments->json,
+  parameters.flag(
+      "json",
       "print the report as one JSON object; seconds is the time of the solver, seconds_total that of everything but "
-      "reading and writing files");
-  app.add_flag("--quiet", arguments->quiet, "no progress and no notes on standard error, only warnings and errors");
+      "reading and writing files",
+      arguments->json);
+  parameters.quiet(arguments->talk);
   return [arguments] { return run(*arguments); };
 }
 

@@ -9,8 +9,8 @@
 
 int main(int argc, char** argv) try {
   if (argc != 2) throw m4n::UsageError("usage: cost_matrix FOLDER_OF_DATA");
-  const m4n::Dataset data =
-      m4n::label_for_training(m4n::read_table(std::string(argv[1]) + "/iris.csv", {}, true), m4n::Task::multiclass);
+  m4n::TrainOptions options;
+  const m4n::Dataset data = m4n::read(std::string(argv[1]) + "/iris.csv", options).data;
 
   // cost[true][predicted], classes in sorted order: setosa, versicolor, virginica.
   const std::vector<double> plain = {0, 1, 1, 1, 0, 1, 1, 1, 0};
@@ -18,11 +18,10 @@ int main(int argc, char** argv) try {
 
   std::uint64_t missed[2] = {0, 0};
   for (const bool expensive : {false, true}) {
-    m4n::TrainOptions options;
     options.cost = expensive ? costly : plain;
     options.lambda = 1e-4;
     const m4n::Model model = m4n::fit(data, options).model;
-    const auto confusion = m4n::evaluate(model, data.label, model.predict(m4n::view(data.x))).confusion;
+    const auto confusion = m4n::evaluate(model, data, model.predict(data)).confusion;
     missed[expensive ? 1 : 0] = confusion[2 * 3 + 0] + confusion[2 * 3 + 1];
     const unsigned long long wrongly = confusion[0 * 3 + 2] + confusion[1 * 3 + 2], lost = missed[expensive ? 1 : 0];
     std::printf("missing virginica costs %2d: %llu missed, %llu others called virginica\n", expensive ? 10 : 1, lost,

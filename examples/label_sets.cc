@@ -15,24 +15,20 @@ int main() try {
                                 "14,0.9,0,1,1\n16,0.2,0,0,0\n12,0.3,0,0,1\n15,0.8,0,1,0\n";
 
   m4n::TrainOptions options;
-  options.task = m4n::Task::multilabel;
+  options.task = "multilabel";
   options.edges = "tree";             // joins the labels that tell most about each other
   options.cost = {1, 5, 2, 1, 1, 1};  // of missing each label, then of announcing each wrongly
-  options.read.outputs = m4n::OutputColumns::marks;
-  m4n::Dataset data = m4n::label_for_training(m4n::read_table("walks.csv", options.read, true), m4n::Task::multilabel);
-  const m4n::FitResult fit = m4n::fit(std::move(data), options);
+  const m4n::FitResult fit = m4n::fit(m4n::read("walks.csv", options).data, options);
   const m4n::Certificate& c = fit.report.certificate;
   std::printf("the optimum lies between %.6f and %.6f (relative gap %.1e)\n", c.dual, c.primal, c.relative_gap());
   fit.model.save("walks.m4n");
 
   const m4n::Model model = m4n::Model::load("walks.m4n");
-  for (const m4n::GraphEdge& edge : model.graph.edges)
-    std::printf("%s and %s are joined\n", model.classes[edge.u].c_str(), model.classes[edge.v].c_str());
   const m4n::Features days = m4n::DenseMatrix{2, 2, {29, 0.0, 1, 0.9}};
   const std::vector<std::int32_t> on = model.predict(m4n::view(days));  // 0 or 1 for every label, row by row
   const std::size_t labels = model.k();
   for (std::size_t i = 0; i < on.size(); ++i)
-    std::printf("%s %s%s", model.classes[i % labels].c_str(), on[i] == 1 ? "on" : "off",
+    std::printf("%s %s%s", model.classes()[i % labels].c_str(), on[i] == 1 ? "on" : "off",
                 i % labels + 1 == labels ? "\n" : ", ");
   return 0;
 } catch (const m4n::Error& e) {

@@ -14,11 +14,9 @@ int main() try {
                                  "14,8,1,2,3\n16,15,1,2,3\n12,22,1,3,2\n15,9,1,2,3\n";
 
   m4n::TrainOptions options;
-  options.task = m4n::Task::ranking;
+  options.task = "ranking";
   options.loss = "footrule";  // mean over the items of how many places they are off
-  options.read.outputs = m4n::OutputColumns::ranks;
-  m4n::Dataset data = m4n::label_for_training(m4n::read_table("drinks.csv", options.read, true), m4n::Task::ranking);
-  const m4n::FitResult fit = m4n::fit(std::move(data), options);
+  const m4n::FitResult fit = m4n::fit(m4n::read("drinks.csv", options).data, options);
   const m4n::Certificate& c = fit.report.certificate;
   std::printf("the optimum lies between %.6f and %.6f (relative gap %.1e)\n", c.dual, c.primal, c.relative_gap());
   fit.model.save("drinks.m4n");
@@ -28,7 +26,7 @@ int main() try {
   const std::vector<std::int32_t> place = model.predict(m4n::view(days));  // of every item from 0, row by row
   const std::size_t items = model.k();
   for (std::size_t i = 0; i < place.size(); ++i)
-    std::printf("%s is number %d%s", model.classes[i % items].c_str(), place[i] + 1,
+    std::printf("%s is number %d%s", model.classes()[i % items].c_str(), place[i] + 1,
                 i % items + 1 == items ? "\n" : ", ");
   return 0;
 } catch (const m4n::Error& e) {

@@ -13,12 +13,11 @@ int main() try {
   std::ofstream("words.tpl") << "U0:%x[0,0]\nU1:%x[-1,0]\nB\n";
 
   m4n::TrainOptions options;
-  options.task = m4n::Task::sequence;
+  options.task = "sequence";
   options.text_template = "./words.tpl";
   options.surrogate = m4n::SurrogateKind::m4n;
   options.lambda = 0.01;
-  m4n::TrainingSequences sentences = m4n::read_training_sequences("sentences.txt", options);
-  const m4n::FitResult fit = m4n::fit(std::move(sentences.data), options);
+  const m4n::FitResult fit = m4n::fit(m4n::read("sentences.txt", options).data, options);
   const m4n::Certificate& c = fit.report.certificate;
   std::printf("the optimum lies between %.6f and %.6f (relative gap %.1e)\n", c.dual, c.primal, c.relative_gap());
   fit.model.save("tags.m4n");
@@ -26,12 +25,12 @@ int main() try {
   // The model knows how to read text; here without labels.
   const m4n::Model model = m4n::Model::load("tags.m4n");
   std::ofstream("new.txt") << "the\nrun\n\nwe\nrun\n";
-  const m4n::LabelledSequences unknown = m4n::read_model_sequences("new.txt", model, /*labels_required=*/false);
+  const m4n::Examples unknown = m4n::read("new.txt", model, {}, m4n::Truth::optional);
   const m4n::Groups& sequences = unknown.data.feature_rows;
-  const std::vector<std::int32_t> tags = model.predict(m4n::view(unknown.data.x), sequences);
+  const std::vector<std::int32_t> tags = model.predict(unknown.data);
   for (std::size_t i = 0; i < sequences.count(); ++i) {
     for (std::size_t t = sequences.begin(i); t < sequences.end(i); ++t)
-      std::printf("%s ", model.classes[static_cast<std::size_t>(tags[t])].c_str());
+      std::printf("%s ", model.classes()[static_cast<std::size_t>(tags[t])].c_str());
     std::printf("\n");
   }
   return 0;

@@ -1,21 +1,51 @@
 // The extension module m4n._core: a thin skin over libm4n. The package m4n beside it makes estimators of it.
+#include "bindings.h"
+
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "data_bindings.h"
+#include <algorithm>
+
 #include "m4n/error.h"
 #include "m4n/simd.h"
 #include "m4n/version.h"
 
+namespace m4n::python {
+namespace {
+
+std::string with_underscores(std::string_view option) {
+  std::string out(option);
+  std::replace(out.begin(), out.end(), '-', '_');
+  return out;
+}
+
+// As m4n.Error; m4n/_options.py gives options the names that parameters have.
+void raise(const Error& error) {
+  nb::list pieces;
+  for (const auto& [is_option, text] : error.message().pieces()) pieces.append(nb::make_tuple(is_option, text));
+  const nb::object type = nb::module_::import_("m4n._errors").attr("Error");
+  nb::object raised = type(error.message().text(with_underscores));
+  raised.attr("pieces") = pieces;
+  raised.attr("option") = error.details().option;
+  raised.attr("value") = error.details().value;
+  raised.attr("expected") = error.details().expected;
+  raised.attr("remedy") = error.details().remedy;
+  PyErr_SetObject(type.ptr(), raised.ptr());
+}
+
+}  // namespace
+}  // namespace m4n::python
+
 NB_MODULE(_core, module) {
   namespace nb = nanobind;
+  using namespace m4n::python;
   module.doc() = "The C++ library behind m4n. Use the estimators of the package m4n and m4n.oracle instead.";
   module.attr("__version__") = M4N_VERSION;
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
       std::rethrow_exception(thrown);
     } catch (const m4n::Error& error) {
-      PyErr_SetString(PyExc_ValueError, error.what());
+      raise(error);
     }
   });
   m4n::set_simd_from_environment();
@@ -24,11 +54,10 @@ NB_MODULE(_core, module) {
   module.def(
       "set_simd", [](const std::string& name) { m4n::set_simd(name); }, nb::arg("name"),
       "Use another instruction set, or 'auto', in the whole process; M4N_SIMD does so, too.");
-  m4n::python::bind_data(module);
-  m4n::python::bind_sequences(module);
-  m4n::python::bind_permutations(module);
-  m4n::python::bind_model(module);
-  m4n::python::bind_fit(module);
-  m4n::python::bind_oracles(module);
-  m4n::python::bind_structured_oracles(module);
+  bind_data(module);
+  bind_attributes(module);
+  bind_model(module);
+  bind_fit(module);
+  bind_oracles(module);
+  bind_structured_oracles(module);
 }

@@ -1,46 +1,53 @@
-// Arrays of Python to a Dataset.
-#include "data_bindings.h"
-
-#include <nanobind/stl/map.h>
+// Arrays of Python to a Dataset, whatever the structure: rows of features, labels, and which belong together.
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <optional>
+#include <utility>
+#include <variant>
 
 #include "arrays.h"
+#include "bindings.h"
 #include "m4n/error.h"
 
 namespace m4n::python {
 namespace {
 
-Data table(nb::handle x, const IntVector& label, std::vector<std::string> class_names,
-           const std::optional<RealVector>& weight, std::vector<std::string> feature_names) {
-  const FeatureSource source = feature_source(x);
-  Data out;
-  Dataset& data = out.value;
-  data.label = to_vector(label);
-  data.class_names = std::move(class_names);
-  data.feature_names = std::move(feature_names);
-  if (weight) data.weight = to_vector(*weight);
-  data.feature_rows = data.labels = Groups(rows(source));
-  data.x = without_gil(source);
-  return out;
+// Every example has that many, or as many as the list says.
+using Runs = std::variant<std::size_t, std::vector<std::size_t>>;
+
+Groups groups_of(const Runs& runs, std::size_t total) {
+  if (const auto* lengths = std::get_if<std::vector<std::size_t>>(&runs)) return grouped(*lengths);
+  const std::size_t each = std::get<std::size_t>(runs);
+  if (each == 0 || total % each != 0) throw Error("examples have no equal shares of these arrays");
+  return Groups(total / each, each);
 }
 
-// x: a list of one matrix a sequence, or one CSR matrix of all of them.
-Data sequences(const nb::object& x, const std::vector<std::size_t>& lengths, const IntVector& label,
-               std::vector<std::string> class_names) {
+// x: a matrix, the parts of a CSR matrix, or a list of one matrix by example.
+Features features_of(const nb::object& x, const Runs& rows) {
+  if (!nb::isinstance<nb::list>(x)) return without_gil(feature_source(x));
+  return stacked(nb::borrow<nb::list>(x), std::get<std::vector<std::size_t>>(rows), "example");
+}
+
+Data examples(const nb::object& x, const Runs& rows, const std::optional<IntVector>& label, const Runs& labels,
+              std::vector<std::string> names, const std::optional<RealVector>& weight,
+              std::vector<std::string> feature_names,
+              const std::vector<std::pair<std::uint32_t, std::uint32_t>>& label_edges) {
   Data out;
   Dataset& data = out.value;
-  data.label = to_vector(label);
-  data.class_names = std::move(class_names);
-  if (nb::isinstance<nb::list>(x))
-    data.x = stacked(nb::borrow<nb::list>(x), lengths, "sequence");
-  else
-    data.x = without_gil(feature_source(x));
-  data.feature_rows = data.labels = grouped(lengths);
+  data.x = features_of(x, rows);
+  data.feature_rows = groups_of(rows, m4n::rows(data.x));
+  if (label) {
+    data.label = to_vector(*label);
+    data.labels = groups_of(labels, data.label.size());
+  }
+  data.class_names = std::move(names);
+  data.feature_names = std::move(feature_names);
+  if (weight) data.weight = to_vector(*weight);
+  for (const auto& [u, v] : label_edges) out.label_edges.push_back({u, v});
   return out;
 }
 
@@ -52,36 +59,22 @@ Groups grouped(const std::vector<std::size_t>& lengths) {
   return Groups(std::move(starts));
 }
 
-Dataset& Data::get() {
+const Dataset& Data::get() const {
   if (spent) throw Error("these data were handed to a fit already");
   return value;
 }
 
 Dataset Data::take() {
-  Dataset out = std::move(get());
+  get();
   spent = true;
-  return out;
-}
-
-TrainOptions train_options(const std::map<std::string, std::string>& options, std::vector<double> cost) {
-  TrainOptions out;
-  const std::vector<OptionRow>& table_rows = train_option_table();
-  for (const auto& [name, value] : options) {
-    const auto row = std::find_if(table_rows.begin(), table_rows.end(),
-                                  [&name = name](const OptionRow& candidate) { return candidate.name == name; });
-    if (row == table_rows.end()) throw UsageError("unknown option --" + name);
-    row->set(out, value);
-  }
-  out.cost = std::move(cost);
-  return out;
+  return std::move(value);
 }
 
 void bind_data(nb::module_& module) {
-  nb::class_<Data>(module, "Data", "Examples with labels, ready for fit(), which takes them away.");
-  module.def("table", &table, nb::arg("x"), nb::arg("label"), nb::arg("class_names"), nb::arg("weight").none(),
-             nb::arg("feature_names"), "One row and one label an example.");
-  module.def("sequences", &sequences, nb::arg("x"), nb::arg("lengths"), nb::arg("label"), nb::arg("class_names"),
-             "One row and one label a token.");
+  nb::class_<Data>(module, "Data", "Examples, with labels ready for fit(), which takes them away.");
+  module.def("examples", &examples, nb::arg("x"), nb::arg("rows"), nb::arg("label").none(), nb::arg("labels"),
+             nb::arg("names"), nb::arg("weight").none(), nb::arg("feature_names"), nb::arg("label_edges"),
+             "Examples that own runs of rows and of labels: the same number each, or as many as a list says.");
 }
 
 }  // namespace m4n::python

@@ -1,28 +1,47 @@
 // fit() and cross_validate() for Python: no GIL while they run, and Ctrl-C stops them.
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "arrays.h"
-#include "data_bindings.h"
+#include "bindings.h"
 #include "interruptible.h"
 #include "m4n/cross_validate.h"
 #include "m4n/fit.h"
+#include "structures/structure.h"
 
 namespace m4n::python {
 namespace {
 
+// Options by the names of the command line.
 using TextOptions = std::map<std::string, std::string>;
+
+// cost: empty, or numbers by rows.
+TrainOptions options_for(const Data& data, const TextOptions& options, std::vector<double> cost) {
+  TrainOptions out;
+  const std::vector<OptionRow>& table = train_option_table();
+  for (const auto& [name, value] : options) {
+    const auto row = std::find_if(table.begin(), table.end(),
+                                  [&name = name](const OptionRow& candidate) { return candidate.name == name; });
+    if (row == table.end()) throw UsageError("unknown option --" + name);
+    row->set(out, value);
+  }
+  out.cost = std::move(cost);
+  out.label_edges = data.label_edges;
+  return out;
+}
 
 // fit() with what Ctrl-C and an observer need.
 Model fitted(Dataset examples, const TrainOptions& train, unsigned threads, const nb::object& observe) {
   return run_interruptibly([&](StopFlag& flag) {
     const Observer watcher(observe, flag);
-    Context context;
-    context.threads = threads;
+    Context context = with_threads(threads);
     context.cancelled = [&flag] { return flag.raised(); };
     if (watcher)
       context.observe = [&](const Progress& p) { watcher(p.epoch, p.seconds, p.primal, p.dual, p.relative_gap); };
@@ -32,23 +51,19 @@ Model fitted(Dataset examples, const TrainOptions& train, unsigned threads, cons
   });
 }
 
-TrainOptions options_for(const Data& data, const TextOptions& options, std::vector<double> cost) {
-  TrainOptions out = train_options(options, std::move(cost));
-  out.label_edges = data.label_edges;
-  return out;
-}
-
-Model fit_model(Data& data, const TextOptions& options, std::vector<double> cost, unsigned threads,
-                const nb::object& observe) {
-  const TrainOptions train = options_for(data, options, std::move(cost));
+// `total`: the sum of weights that stand for repeated examples, which the usual lambda is of.
+Model fit_model(Data& data, const TextOptions& options, std::vector<double> cost, std::optional<double> total,
+                unsigned threads, const nb::object& observe) {
+  TrainOptions train = options_for(data, options, std::move(cost));
+  if (!train.lambda && total) train.lambda = usual_lambda(train, data.get(), total);
   return fitted(data.take(), train, threads, observe);
 }
 
+// Nothing is kept back for a test: what is held out judges the choice alone.
 std::vector<Split> given_splits(const std::vector<std::pair<IntVector, IntVector>>& splits) {
   std::vector<Split> out;
   const auto indices = [](const IntVector& a) { return std::vector<std::size_t>(a.data(), a.data() + a.size()); };
-  // Nothing is kept back for a test: what is held out judges the choice alone.
-  for (const auto& [train, held_out] : splits) out.push_back({indices(train), indices(held_out), indices(held_out)});
+  for (const auto& [train, held_out] : splits) out.push_back({indices(train), indices(held_out), {}});
   return out;
 }
 
@@ -78,15 +93,14 @@ nb::tuple choose(Data& data, const TextOptions& options, std::vector<double> cos
   cv.train = options_for(data, options, std::move(cost));
   cv.gammas = {cv.train.gamma};
   cv.candidates = listed_candidates(names, cv.train, data.get());
-  if (lambdas.empty()) cv.first_lambdas = first_usual_lambdas(*cv.train.task);
+  if (lambdas.empty()) cv.first_lambdas = first_usual_lambdas(cv.train.task);
   cv.lambdas = lambdas.empty() ? usual_lambdas() : std::move(lambdas);
   cv.extend = extend;
   cv.plan.given = given_splits(splits);
   const Dataset& examples = data.get();
   const CvResult result = run_interruptibly([&](StopFlag& flag) {
     const Observer watcher(observe_search, flag);
-    Context context;
-    context.threads = threads;
+    Context context = with_threads(threads);
     context.cancelled = [&flag] { return flag.raised(); };
     if (watcher) cv.observe = [&](const CvProgress& p) { watcher(p.done, p.total, p.seconds); };
     CvResult found = cross_validate(examples, {}, cv, context);
@@ -96,15 +110,36 @@ nb::tuple choose(Data& data, const TextOptions& options, std::vector<double> cos
   return nb::make_tuple(described(result), fitted(data.take(), refit_options(result, cv), threads, observe_fit));
 }
 
+// The words that an option takes, as the command line lists them.
+std::vector<std::string> choices(const std::string& option) {
+  std::vector<std::string> out;
+  for (const OptionRow& row : train_option_table()) {
+    if (row.name != option) continue;
+    std::string::size_type first = 0, bar = 0;
+    do {
+      bar = row.value.find('|', first);
+      out.push_back(row.value.substr(first, bar - first));
+      first = bar + 1;
+    } while (bar != std::string::npos);
+  }
+  return out;
+}
+
+std::vector<std::string> losses(const std::string& task) {
+  return detail::loss_names(detail::structure_named(task).traits().losses);
+}
+
 }  // namespace
 
 void bind_fit(nb::module_& module) {
-  module.def("fit", &fit_model, nb::arg("data"), nb::arg("options"), nb::arg("cost"), nb::arg("threads"),
-             nb::arg("observe").none());
+  module.def("fit", &fit_model, nb::arg("data"), nb::arg("options"), nb::arg("cost"), nb::arg("total").none(),
+             nb::arg("threads"), nb::arg("observe").none());
   module.def("choose", &choose, nb::arg("data"), nb::arg("options"), nb::arg("cost"), nb::arg("surrogates"),
              nb::arg("lambdas"), nb::arg("extend"), nb::arg("splits"), nb::arg("threads"),
              nb::arg("observe_search").none(), nb::arg("observe_fit").none(),
              "Choose a surrogate and lambda by the loss on held-out parts, and fit the choice on all the data.");
+  module.def("choices", &choices, nb::arg("option"), "The words that an option takes.");
+  module.def("losses", &losses, nb::arg("task"), "The names of the losses of a task; precision@K stands for all K.");
 }
 
 }  // namespace m4n::python

@@ -1,25 +1,27 @@
 // The trained model: predictions, the model file, and what it says of itself.
 #include <fmt/format.h>
-#include <nanobind/stl/pair.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <utility>
 
 #include "arrays.h"
+#include "bindings.h"
 #include "core/kernels.h"
-#include "data_bindings.h"
 #include "m4n/error.h"
+#include "m4n/evaluate.h"
 #include "m4n/model.h"
-#include "structures/chains/input.h"
+#include "structures/structure.h"
 
 namespace m4n::python {
 namespace {
 
-Context with_threads(unsigned threads) {
-  Context context;
-  context.threads = threads;
-  return context;
+template <class T>
+NewArray<T> flat(std::vector<T> values) {
+  const std::size_t size = values.size();
+  return to_numpy(std::move(values), {size});
 }
 
 // Rows that must be converted go in blocks, large enough that preparing a kernel's points is a small part of the work.
@@ -27,24 +29,25 @@ constexpr std::size_t least_block = 4096;
 
 NewArray<double> scores(const Model& model, nb::handle x, unsigned threads) {
   const FeatureSource source = feature_source(x);
-  const std::size_t n = rows(source), k = model.outputs();
+  const std::vector<std::string> names = model.output_names();
+  const std::size_t n = rows(source), k = names.size();
   std::vector<double> out;
   {
     const nb::gil_scoped_release released;
-    const Context context = with_threads(threads);
-    for_each_block(source, std::max(least_block, model.width()), [&](const FeaturesView& block, std::size_t) {
-      std::vector<double> part = model.scores(block, context);
+    const std::size_t points = detail::structure_of(model).features(model).points;
+    for_each_block(source, std::max(least_block, points), [&](const FeaturesView& block, std::size_t) {
+      std::vector<double> part = model.scores(block, with_threads(threads));
       if (out.empty())
         out = std::move(part);
       else
         out.insert(out.end(), part.begin(), part.end());
     });
     for (std::size_t e = 0; e < out.size(); ++e)
-      if (!kernels::is_score(out[e]))
+      if (!detail::kernels::is_score(out[e]))
         throw Error(
             fmt::format("row {}: the score of {} is {}, beyond what can be computed with: a value of this row is "
                         "too large for the model",
-                        e / k, model.output_names()[e % k], out[e]));
+                        e / k, names[e % k], out[e]));
   }
   return to_numpy(std::move(out), {n, k});
 }
@@ -52,8 +55,8 @@ NewArray<double> scores(const Model& model, nb::handle x, unsigned threads) {
 using ScoreMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 std::span<const double> checked(const Model& model, const ScoreMatrix& v) {
-  if (v.shape(1) != model.outputs())
-    throw Error(fmt::format("{} scores a row; the model gives {}", v.shape(1), model.outputs()));
+  const std::size_t outputs = model.output_names().size();
+  if (v.shape(1) != outputs) throw Error(fmt::format("{} scores by row; the model gives {}", v.shape(1), outputs));
   return {v.data(), v.size()};
 }
 
@@ -64,12 +67,9 @@ NewArray<std::int32_t> decode(const Model& model, const ScoreMatrix& v, unsigned
     const nb::gil_scoped_release released;
     out = model.decode_scores(values, with_threads(threads));
   }
-  const std::size_t n = v.shape(0);
-  const bool several = model.task == Task::ranking || model.task == Task::multilabel;
-  return several ? to_numpy(std::move(out), {n, model.k()}) : to_numpy(std::move(out), {n});
+  return flat(std::move(out));
 }
 
-// n x k; of rankings those of every item and position, n x k x k; of label sets that each label is on.
 NewArray<double> probabilities(const Model& model, const ScoreMatrix& v, unsigned threads) {
   const std::span<const double> values = checked(model, v);
   std::vector<double> out;
@@ -77,66 +77,66 @@ NewArray<double> probabilities(const Model& model, const ScoreMatrix& v, unsigne
     const nb::gil_scoped_release released;
     out = model.marginals(values, with_threads(threads));
   }
-  if (model.task == Task::ranking) return to_numpy(std::move(out), {v.shape(0), model.k(), model.k()});
-  return to_numpy(std::move(out), {v.shape(0), model.k()});
+  return flat(std::move(out));
+}
+
+NewArray<std::int32_t> predict(const Model& model, const Data& examples, unsigned threads) {
+  std::vector<std::int32_t> out;
+  {
+    const nb::gil_scoped_release released;
+    out = model.predict(examples.get(), with_threads(threads));
+  }
+  return flat(std::move(out));
+}
+
+NewArray<double> marginals(const Model& model, const Data& examples, unsigned threads) {
+  std::vector<double> out;
+  {
+    const nb::gil_scoped_release released;
+    out = model.marginals(examples.get(), with_threads(threads));
+  }
+  return flat(std::move(out));
+}
+
+// Labels of all examples one behind the other; `lengths`: how many each has.
+double mean_loss(const Model& model, const std::vector<std::size_t>& lengths, const IntVector& truth,
+                 const IntVector& predicted, const std::optional<RealVector>& weight) {
+  Dataset examples;
+  examples.label = to_vector(truth);
+  examples.labels = grouped(lengths);
+  if (weight) examples.weight = to_vector(*weight);
+  const std::vector<std::int32_t> found = to_vector(predicted);
+  const nb::gil_scoped_release released;
+  return evaluate(model, examples, found).loss;
 }
 
 nb::dict certificate(const Model& model) {
+  const Certificate& own = model.certificate();
   nb::dict out;
-  out["primal"] = model.certificate.primal;
-  out["dual"] = model.certificate.dual;
-  out["gap"] = model.certificate.gap();
-  out["relative_gap"] = model.certificate.relative_gap();
-  out["converged"] = model.certificate.converged;
+  out["primal"] = own.primal;
+  out["dual"] = own.dual;
+  out["gap"] = own.gap();
+  out["relative_gap"] = own.relative_gap();
+  out["converged"] = own.converged;
   return out;
 }
 
-// Weights as arrays: of classes and grades for the input as it comes, with the standardisation folded in.
-nb::dict weights(const Model& model) {
-  const std::size_t k = model.outputs();
+nb::dict arrays(const Model& model) {
   nb::dict out;
-  if (model.task == Task::sequence) {
-    out["features"] = std::visit(
-        [&](const auto& w) {
-          return nb::cast(to_numpy(w, {model.d, k}));
-        },
-        model.chain.features);
-    out["bias"] = to_numpy(model.chain.bias, {model.chain.bias.size()});
-    out["transitions"] = to_numpy(model.chain.transitions, {k, k});
-    out["start"] = to_numpy(model.chain.start, {k});
-    out["end"] = to_numpy(model.chain.end, {k});
-    return out;
-  }
-  const std::size_t width = model.width();
-  std::vector<double> coef(k * width), intercept(k, 0.0);
-  const bool scaled = model.map.kind == FeatureKind::linear && !model.standardizer.inverse_scale.empty();
-  for (std::size_t c = 0; c < k; ++c) {
-    if (model.bias) intercept[c] = model.weights[width * k + c];
-    for (std::size_t j = 0; j < width; ++j) {
-      double w = model.weights[j * k + c];
-      if (scaled) w *= model.standardizer.inverse_scale[j];
-      coef[c * width + j] = w;
-      if (scaled && !model.standardizer.mean.empty()) intercept[c] -= w * model.standardizer.mean[j];
-    }
-  }
-  out["coef"] = to_numpy(std::move(coef), {k, width});
-  out["intercept"] = to_numpy(std::move(intercept), {k});
+  for (detail::NamedArray& array : detail::structure_of(model).arrays(model))
+    out[array.name.c_str()] = to_numpy(std::move(array.values), array.shape);
   return out;
 }
 
-// k x k; of permutations M x M, M weights of items or, where the loss has a name, nothing; of label sets 2 x M.
-NewArray<double> cost(const Model& model) {
-  const std::size_t k = model.k();
-  if (model.task == Task::multilabel && !model.cost.empty()) return to_numpy(model.cost, {2, k});
-  if (model.cost.size() == k * k) return to_numpy(model.cost, {k, k});
-  return to_numpy(model.cost, {model.cost.size()});
-}
-
-// Names of the columns of sequences of attributes.
-std::vector<std::string> attribute_names(const Model& model) {
-  std::vector<std::string> out;
-  if (!model.input || model.input->dictionary.hash_bits() > 0) return out;
-  for (std::size_t j = 0; j < model.d; ++j) out.push_back(feature_name(*model.input, j));
+nb::dict features(const Model& model) {
+  const detail::FeatureSummary summary = detail::structure_of(model).features(model);
+  nb::dict out;
+  out["kind"] = to_string(summary.kind);
+  out["bias"] = summary.bias;
+  out["standardized"] = summary.standardized;
+  out["gamma"] = summary.gamma;
+  out["degree"] = summary.degree;
+  out["points"] = summary.points;
   return out;
 }
 
@@ -157,13 +157,23 @@ void save(const Model& model, const nb::bytes& path) {
   }
 }
 
+// A field that every model has.
+template <auto Member>
+auto common(const Model& model) {
+  return model.common().*Member;
+}
+
 }  // namespace
 
 void bind_model(nb::module_& module) {
   nb::class_<Model>(module, "Model")
-      .def("scores", &scores, nb::arg("x"), nb::arg("threads"))
+      .def("scores", &scores, nb::arg("x"), nb::arg("threads"), "Of rows of features, rows x outputs.")
       .def("decode", &decode, nb::arg("scores"), nb::arg("threads"))
       .def("probabilities", &probabilities, nb::arg("scores"), nb::arg("threads"))
+      .def("predict", &predict, nb::arg("examples"), nb::arg("threads"), "Labels of all examples, in a row.")
+      .def("marginals", &marginals, nb::arg("examples"), nb::arg("threads"))
+      .def("mean_loss", &mean_loss, nb::arg("lengths"), nb::arg("truth"), nb::arg("predicted"),
+           nb::arg("weight").none())
       .def("save", &save, nb::arg("path"))
       .def("to_bytes", &bytes_of)
       .def_static(
@@ -178,37 +188,21 @@ void bind_model(nb::module_& module) {
              new (&model) Model(Model::from_bytes({bytes.c_str(), bytes.size()}, "the pickled model"));
            })
       .def("certificate", &certificate)
-      .def("weights", &weights)
-      .def("attribute_names", &attribute_names)
-      .def("cost", &cost)
-      .def("edge_weights",
-           [](const Model& model) { return to_numpy(model.graph.weights, {model.graph.weights.size()}); })
-      .def_prop_ro("task", [](const Model& model) { return to_string(model.task); })
-      .def_prop_ro("surrogate", [](const Model& model) { return to_string(model.surrogate); })
-      .def_prop_ro("decoder", [](const Model& model) { return to_string(model.decode); })
-      .def_prop_ro("features", [](const Model& model) { return to_string(model.map.kind); })
-      .def_prop_ro("gamma", [](const Model& model) { return model.map.kernel.gamma; })
-      .def_ro("loss", &Model::loss_name)
-      .def_ro("smoothing", &Model::smoothing)
-      .def_ro("classes", &Model::classes)
-      .def_ro("feature_names", &Model::feature_names)
-      .def_ro("d", &Model::d)
-      .def_ro("lam", &Model::lambda)
-      .def_ro("tol", &Model::tol)
-      .def_ro("epochs", &Model::epochs)
-      .def_ro("seed", &Model::seed)
-      .def_ro("bias", &Model::bias)
-      .def_prop_ro("standardized", [](const Model& model) { return !model.standardizer.inverse_scale.empty(); })
-      .def_prop_ro("degree", [](const Model& model) { return model.map.kernel.degree; })
-      .def_prop_ro("points", [](const Model& model) { return model.map.points.rows; })
-      .def_prop_ro("edges",
-                   [](const Model& model) {
-                     std::vector<std::pair<std::size_t, std::size_t>> out;
-                     for (const GraphEdge& edge : model.graph.edges) out.emplace_back(edge.u, edge.v);
-                     return out;
-                   })
-      .def_prop_ro("hash_bits",
-                   [](const Model& model) { return model.input ? model.input->dictionary.hash_bits() : 0; });
+      .def("arrays", &arrays, "Its weights, for the input as it comes.")
+      .def("features", &features)
+      .def("cost", [](const Model& model) { return flat(model.cost()); })
+      .def_prop_ro("task", &common<&ModelCommon::task>)
+      .def_prop_ro("surrogate", [](const Model& model) { return to_string(model.surrogate()); })
+      .def_prop_ro("decoder", [](const Model& model) { return to_string(model.decode()); })
+      .def_prop_ro("loss", &common<&ModelCommon::loss_name>)
+      .def_prop_ro("smoothing", &common<&ModelCommon::smoothing>)
+      .def_prop_ro("classes", &common<&ModelCommon::classes>)
+      .def_prop_ro("feature_names", &common<&ModelCommon::feature_names>)
+      .def_prop_ro("d", &common<&ModelCommon::d>)
+      .def_prop_ro("lam", &common<&ModelCommon::lambda>)
+      .def_prop_ro("tol", &common<&ModelCommon::tol>)
+      .def_prop_ro("epochs", &common<&ModelCommon::epochs>)
+      .def_prop_ro("seed", &common<&ModelCommon::seed>);
 }
 
 }  // namespace m4n::python

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "arrays.h"
+#include "bindings.h"
 #include "core/enum_names.h"
 #include "core/parallel.h"
-#include "data_bindings.h"
 #include "m4n/error.h"
 #include "oracles.h"
 #include "structures/classes/crf.h"
@@ -20,6 +20,8 @@
 
 namespace m4n::python {
 namespace {
+
+using namespace m4n::detail;
 
 constexpr std::size_t chunk = 64;
 

@@ -12,6 +12,6 @@ using Batch3 = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::
 using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // k x k, cost[true][predicted].
-CostMatrix cost_matrix(const Square& costs, std::size_t k);
+detail::CostMatrix cost_matrix(const Square& costs, std::size_t k);
 
 }  // namespace m4n::python

@@ -8,18 +8,20 @@
 #include <string>
 #include <utility>
 
+#include "bindings.h"
 #include "core/parallel.h"
-#include "data_bindings.h"
 #include "losses/position_loss_choice.h"
 #include "m4n/error.h"
-#include "structures/permutations/birkhoff_game.h"
-#include "structures/chains/game.h"
 #include "oracles.h"
+#include "structures/chains/game.h"
 #include "structures/permutations/assignment.h"
+#include "structures/permutations/birkhoff_game.h"
 #include "structures/permutations/sinkhorn.h"
 
 namespace m4n::python {
 namespace {
+
+using namespace m4n::detail;
 
 constexpr std::size_t chunk = 4;
 

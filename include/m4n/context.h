@@ -3,9 +3,19 @@
 #pragma once
 #include <functional>
 
-#include "m4n/report.h"
+#include "m4n/visibility.h"
 
 namespace m4n {
+
+// P(w) - D(mu) at the weights that are returned: `primal` is evaluated exactly or from above, `dual` from below, so
+// the best possible objective lies in [dual, primal] whatever the solver did (docs/math.md, "certificate").
+struct Certificate {
+  double primal = 0, dual = 0;
+  bool converged = false;  // relative_gap() was at most the tolerance
+  double gap() const { return primal - dual; }
+  // (P - D) / max(|P|, 1e-12). The floor keeps an objective of zero from dividing by zero.
+  M4N_API double relative_gap() const;
+};
 
 struct Progress {
   int epoch = 0, epochs = 0;                               // done, at most

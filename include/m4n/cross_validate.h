@@ -31,10 +31,10 @@ struct SplitPlan {
   std::array<double, 3> ratio{60, 20, 20};  // training, validation, test
   int folds = 0;                            // random folds of equal size
   std::vector<std::int32_t> fold_of;        // given folds, numbered from 0: one number an example
-  std::vector<Split> given;                 // or the splits themselves; their parts may overlap
+  std::vector<Split> given;  // or the splits themselves; their parts may overlap, and there may be nothing to test on
 };
 // Refuses more splits than examples, and parts that would be empty.
-std::vector<Split> make_splits(std::size_t examples, const SplitPlan& plan, std::uint64_t seed);
+M4N_API std::vector<Split> make_splits(std::size_t examples, const SplitPlan& plan, std::uint64_t seed);
 
 // What is compared.
 struct Candidate {
@@ -43,25 +43,27 @@ struct Candidate {
   Decoder decode = Decoder::automatic;  // automatic: the usual one for the surrogate and the costs
 };
 // "m4n", or with what distinguishes it: "smoothed m4n", "m4n/adversary" where `all` hold m4n twice.
-std::string name_of(const Candidate& candidate, std::span<const Candidate> all);
+M4N_API std::string name_of(const Candidate& candidate, std::span<const Candidate> all);
 
 // m4n, smoothed m4n (of classes and grades), m3n and crf; m4n with both of its decoders where the costs are not
-// symmetric. crf is not among them where it would have to sum over permutations of too many items.
-std::vector<Candidate> automatic_candidates(const TrainOptions& options, const Dataset& data);
+// symmetric. `notes`, if not null, is told which are left out and why, as crf is where it would have to sum over
+// permutations of too many items.
+M4N_API std::vector<Candidate> automatic_candidates(const TrainOptions& options, const Dataset& data,
+                                                    std::vector<std::string>* notes = nullptr);
 inline constexpr double usual_smoothing = 4;  // unless the options give one
 // Those of `names`: m4n, smoothed, m3n, crf, qs, or auto alone for the automatic ones; none: the one of the options.
-std::vector<Candidate> listed_candidates(const std::vector<std::string>& names, const TrainOptions& options,
-                                         const Dataset& data);
+M4N_API std::vector<Candidate> listed_candidates(const std::vector<std::string>& names, const TrainOptions& options,
+                                                 const Dataset& data, std::vector<std::string>* notes = nullptr);
 
 // 2^0 to 2^-16. So many are to be tried first, those to 2^-8, or to 2^-5 where outputs have several parts: smaller ones
 // cost the most time and are seldom the best.
-std::vector<double> usual_lambdas();
-std::size_t first_usual_lambdas(Task task);
+M4N_API std::vector<double> usual_lambdas();
+M4N_API std::size_t first_usual_lambdas(const std::string& task);
 
 struct CvCell {
   std::size_t split = 0, gamma = 0, candidate = 0;  // indices into the options' lists
   double lambda = 0;
-  double validation = 0, test = 0;  // mean task loss of the two parts
+  double validation = 0, test = 0;  // mean task loss of the two parts; NaN where nothing is to be tested on
   double relative_gap = 0;
   bool converged = false;
   double seconds = 0;  // of solving; shared by the candidates that differ only in the decoder
@@ -90,7 +92,7 @@ struct CvOptions {
 };
 
 // The candidates with their decoders, each checked against the other options.
-std::vector<Candidate> resolved_candidates(const CvOptions& options, const std::vector<std::string>& classes);
+M4N_API std::vector<Candidate> resolved_candidates(const CvOptions& options, const std::vector<std::string>& classes);
 
 // A setting and its mean loss on the validation parts.
 struct CvPoint {
@@ -110,7 +112,7 @@ struct CvComparison {
   CvSummary difference;      // of their test losses on the same splits, a - b
 };
 
-struct CvResult {
+struct M4N_API CvResult {
   std::vector<Candidate> candidates;  // with their decoders
   std::vector<CvCell> cells;          // sorted by candidate, gamma, split and descending lambda
   CvPoint best;
@@ -129,10 +131,10 @@ struct CvResult {
 
 // `raw_target`: where the labels are grades cut from a number (train.bins), that number of every example: the cuts are
 // then found anew in each training part. Threads share out splits and gammas; results do not depend on their number.
-CvResult cross_validate(const Dataset& data, std::span<const double> raw_target, const CvOptions& options,
-                        const Context& context = {});
+M4N_API CvResult cross_validate(const Dataset& data, std::span<const double> raw_target, const CvOptions& options,
+                                const Context& context = {});
 
 // What to fit on all the data.
-TrainOptions refit_options(const CvResult& result, const CvOptions& options);
+M4N_API TrainOptions refit_options(const CvResult& result, const CvOptions& options);
 
 }  // namespace m4n

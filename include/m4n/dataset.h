@@ -13,9 +13,9 @@
 #include <variant>
 #include <vector>
 
-namespace m4n {
+#include "m4n/visibility.h"
 
-enum class Task { multiclass, ordinal, multilabel, sequence, ranking, matching, graph };
+namespace m4n {
 
 // Row-major n x d. The view may be strided (a slice of a larger array).
 struct DenseView {
@@ -91,14 +91,11 @@ struct OrdinalBins {
 };
 
 // K grades of these targets, of which there is at least one.
-OrdinalBins cut_into_grades(std::vector<double> targets, int bins, Binning rule);
-std::int32_t grade_of(double target, const OrdinalBins& bins);
+M4N_API OrdinalBins cut_into_grades(std::vector<double> targets, int bins, Binning rule);
+M4N_API std::int32_t grade_of(double target, const OrdinalBins& bins);
 
 // A label that is not known: the file has none, or the model has never seen it.
 inline constexpr std::int32_t unknown_label = -1;
-
-// What joins the nodes of graphs (m4n/graph.h).
-struct GraphStructure;
 
 // An undirected edge between two nodes, or two labels of a set, counted from 0. Its table of scores has a row for every
 // label of `u` and a column for every label of `v`.
@@ -107,8 +104,31 @@ struct GraphEdge {
   bool operator==(const GraphEdge&) const = default;
 };
 
-// How a file of sequences became rows of features (structures/chains/input.h); models keep it.
-struct SequenceInput;
+// What joins the labels of examples that are graphs. Node m of an example is the m-th of its labels (Dataset::labels);
+// its features are row m of the example's rows, or, where an example has fewer rows than nodes, consecutive nodes share
+// a row: with one row an example and M labels that is a multi-label problem with dependencies.
+struct GraphStructure {
+  Groups edges;                                 // which edges belong to which example
+  std::vector<GraphEdge> edge;                  // the ends count from 0 in every example
+  DenseMatrix edge_features;                    // a row an edge; no columns: edges have none
+  std::vector<std::string> edge_feature_names;  // empty: the file names none
+
+  // Weights are tied over all nodes, and over all edges, of the same type.
+  std::vector<std::uint32_t> node_type;                       // of every row of features; empty: all of one type
+  std::vector<std::uint32_t> edge_type;                       // empty: all of one type
+  std::vector<std::string> node_type_names, edge_type_names;  // empty: one type without a name
+
+  std::size_t node_types() const { return node_type_names.empty() ? 1 : node_type_names.size(); }
+  std::size_t edge_types() const { return edge_type_names.empty() ? 1 : edge_type_names.size(); }
+  std::size_t type_of_row(std::size_t row) const { return node_type.empty() ? 0 : node_type[row]; }
+  std::size_t type_of_edge(std::size_t e) const { return edge_type.empty() ? 0 : edge_type[e]; }
+};
+
+// How a file became rows of features, where the model must read others the same way (the template of a text, say). Its
+// structure knows what is in it.
+struct M4N_API InputForm {
+  virtual ~InputForm() = default;
+};
 
 struct Dataset {
   Features x;
@@ -118,14 +138,14 @@ struct Dataset {
   OrdinalBins bins;                             // the labels are grades cut from a raw target
   std::vector<double> weight;                   // of each example; empty: all equal
   Groups feature_rows, labels;                  // which rows and labels an example owns
-  std::shared_ptr<const SequenceInput> input;   // of sequences read from a file; null: the rows came as they are
+  std::shared_ptr<const InputForm> input;       // how a file was read; null: the rows came as they are
   std::shared_ptr<const GraphStructure> graph;  // of graphs
   std::size_t examples() const { return labels.count(); }
 };
 
-Features take_rows(const Features& x, const std::vector<std::size_t>& index);
+M4N_API Features take_rows(const Features& x, const std::vector<std::size_t>& index);
 
 // These examples, in this order; an example may occur more than once.
-Dataset subset(const Dataset& data, std::span<const std::size_t> examples);
+M4N_API Dataset subset(const Dataset& data, std::span<const std::size_t> examples);
 
 }  // namespace m4n

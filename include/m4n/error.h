@@ -1,19 +1,69 @@
 // What goes wrong is said once, in words a user can act on: where (file, line, column), what was found, what was
 // expected, what to do. The library throws; the command line turns Error into exit code 1 and UsageError into 2.
+//
+// A message knows which of its words are names of options, so that every face of the library can call them its own way:
+// the command line says --lambda, Python says lam.
 #pragma once
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include "m4n/visibility.h"
 
 namespace m4n {
 
-// Bad input, bad data, failed input or output.
-class Error : public std::runtime_error {
+// Text with the names of options told apart from other words.
+class M4N_API Message {
  public:
-  using std::runtime_error::runtime_error;
+  // How a face of the library calls an option; given is its name without dashes.
+  using OptionName = std::function<std::string(std::string_view)>;
+
+  Message() = default;
+  Message(std::string text) { add(std::move(text)); }        // NOLINT(google-explicit-constructor): a text is a message
+  Message(const char* text) : Message(std::string(text)) {}  // NOLINT(google-explicit-constructor)
+
+  Message& add(std::string text);
+  Message& add_option(std::string name);
+  Message& add(const Message& other);
+
+  std::string text(const OptionName& name_of) const;
+  std::string text() const;  // as the command line says it: --name
+
+  struct Piece {
+    bool option;
+    std::string text;
+  };
+  const std::vector<Piece>& pieces() const { return pieces_; }
+
+ private:
+  std::vector<Piece> pieces_;
+};
+
+// Bad input, bad data, failed input or output.
+class M4N_API Error : public std::runtime_error {
+ public:
+  // What is known apart from the words; empty where there is nothing to say.
+  struct Details {
+    std::string option;  // that has a wrong value: its name without dashes
+    std::string value;   // as it was found
+    std::string expected, remedy;
+  };
+
+  explicit Error(Message message) : std::runtime_error(message.text()), message_(std::move(message)) {}
+  Error(Message message, Details details) : Error(std::move(message)) { details_ = std::move(details); }
+
+  const Message& message() const { return message_; }
+  const Details& details() const { return details_; }
+
+ private:
+  Message message_;
+  Details details_;
 };
 
 // The caller asked for something that does not exist or does not go together.
-class UsageError : public Error {
+class M4N_API UsageError : public Error {
  public:
   using Error::Error;
 };

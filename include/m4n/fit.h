@@ -1,15 +1,31 @@
 // Learning: data and options in, a model with its certificate out.
 #pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/model.h"
 #include "m4n/options.h"
-#include "m4n/report.h"
 
 namespace m4n {
+
+// What a fit has to say for itself.
+struct TrainReport {
+  std::string task, surrogate, loss, features, solver, decode;
+  std::size_t n = 0, parts = 0, d = 0, k = 0;  // parts: labels in all
+  double lambda = 0, smoothing = 0;
+  int epochs = 0;
+  std::uint64_t oracle_calls = 0, seed = 0;
+  double seconds = 0, seconds_total = 0;  // solving only; everything in fit
+  Certificate certificate;
+  double train_loss = 0, norm_squared = 0;
+  bool interrupted = false;
+};
 
 struct FitResult {
   Model model;
@@ -19,11 +35,17 @@ struct FitResult {
 // Minimises P(w) = 1/W sum_i s_i S(w^T Phi(x_i), y_i) + lambda/2 |w|^2 (docs/math.md).
 // requires: every label known, at least two classes, weights positive and finite.
 // ensures:  report.certificate brackets the optimum of P; it is converged if relative_gap <= tol.
-FitResult fit(Dataset data, const TrainOptions& options, const Context& context = {});
+M4N_API FitResult fit(Dataset data, const TrainOptions& options, const Context& context = {});
 
 // The same for several lambdas in turn (requested.lambda is not used), each started from the solution of the one
 // before; descending ones save the most work.
-std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,
-                                const Context& context = {});
+M4N_API std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,
+                                        const Context& context = {});
+
+// The lambda of those who ask for none: 1/n. Surrogates whose loss is a mean over M parts of an output have 1/M of the
+// sum: the scores that reach its margins are 1/M, |w|^2 is 1/M^2, so lambda is M times as large, M the mean number of
+// parts. `examples` counts as n, where weights stand for repeated examples; nullopt: as many as there are.
+M4N_API double usual_lambda(const TrainOptions& options, const Dataset& data,
+                            std::optional<double> examples = std::nullopt);
 
 }  // namespace m4n

@@ -9,6 +9,5 @@
 #include "m4n/model.h"
 #include "m4n/options.h"
 #include "m4n/read.h"
-#include "m4n/report.h"
 #include "m4n/simd.h"
 #include "m4n/version.h"

@@ -16,7 +16,6 @@ enum class SolverKind { automatic, prox, atoms, gbcfw, lbfgs };
 enum class OracleKind { exact, spmp };
 enum class Decoder { automatic, argmax, adversary, expected, viterbi };
 enum class StepRule { automatic, paper, line_search };
-enum class Format { automatic, csv, libsvm, conll, crfsuite, ocr, matching, graph };
 // Which columns of a table are its output: one, all ranks r1, r2, .., or all marks y1, y2, ..
 enum class OutputColumns { one, ranks, marks };
 enum class FeatureKind { linear, rbf, laplacian, poly, rbf_centers, nystrom, fourier };
@@ -27,7 +26,7 @@ inline constexpr double least_smoothing = 1e-6, most_smoothing = 1e6;  // or 0
 
 // How a file is read. Which of its columns mean what.
 struct ReadOptions {
-  Format format = Format::automatic;
+  std::string format;                    // as `--format` names them; empty: found by content
   std::string target;                    // name of the label or raw target column; empty: `label`, else `target`
   std::optional<OutputColumns> outputs;  // nullopt: one where there is a label, else those the header has
   std::string weights;                   // name of the column with example weights; empty: none
@@ -36,20 +35,20 @@ struct ReadOptions {
 };
 
 struct TrainOptions {
-  std::optional<Task> task;  // nullopt: guessed from the columns, and said
+  std::string task;  // one of task_names(); empty: guessed by read(), classes for fit()
   SurrogateKind surrogate = SurrogateKind::m4n;
   double smoothing = 0;  // in units of the mean off-diagonal cost
   Decoder decode = Decoder::automatic;
-  std::string loss;          // empty: zero-one, absolute for ordinal, hamming for sequences; else a name or a CSV file
-  std::vector<double> cost;  // instead of `loss`: cost[true * k + predicted]; empty: `loss` decides
-  std::optional<double> lambda;  // nullopt: 1/n; for m4n and m3n on sequences their mean length / n
+  std::string loss;              // empty: the usual one of the task; else a name or a CSV file
+  std::vector<double> cost;      // instead of `loss`: cost[true * k + predicted]; empty: `loss` decides
+  std::optional<double> lambda;  // nullopt: usual_lambda (m4n/fit.h)
   double tol = 1e-3;             // relative duality gap
   int epochs = 1000;
   std::optional<double> time_limit;  // seconds
   SolverKind solver = SolverKind::automatic;
   OracleKind oracle = OracleKind::exact;
   int oracle_iterations = 20;
-  bool iterations_per_part = false;  // that many times the length of the sequence
+  bool iterations_per_part = false;  // that many times the number of parts of the output
   bool warm_start = true;
   std::optional<bool> average;          // nullopt: yes for the paper's step, no otherwise
   StepRule step = StepRule::automatic;  // paper for gbcfw with spmp, line-search otherwise
@@ -74,34 +73,33 @@ struct TrainOptions {
   ReadOptions read;
 };
 
-// Whether label sets are to have labels that depend on each other.
-inline bool has_edges(const TrainOptions& options) {
-  return (!options.edges.empty() && options.edges != "none") || !options.label_edges.empty();
-}
+// The tasks there are.
+M4N_API std::vector<std::string> task_names();
 
 // One row of the option table. `set` parses a value and throws UsageError, naming the option, the value found and
 // what is allowed.
+enum class OptionScope { every_task, some_tasks };  // some: those whose structures say that they take it
 struct OptionRow {
   std::string name;      // without the leading dashes
   std::string value;     // what the value looks like: "X", "N", "m4n|m3n|crf|qs"; empty for a flag
   std::string fallback;  // the default, as shown
   std::string help;
   std::function<void(TrainOptions&, const std::string&)> set;
+  std::function<bool(const TrainOptions&)> given;  // whether it has another value than its default
+  OptionScope scope = OptionScope::every_task;
 };
-const std::vector<OptionRow>& train_option_table();
+M4N_API const std::vector<OptionRow>& train_option_table();
 
 // Refuses combinations that mean nothing (smoothing with crf, spmp with m3n, ...), before any work is done.
-void validate(const TrainOptions& options);
+M4N_API void validate(const TrainOptions& options);
 
-const char* to_string(Task);
-const char* to_string(SurrogateKind);
-const char* to_string(SolverKind);
-const char* to_string(OracleKind);
-const char* to_string(Decoder);
-const char* to_string(StepRule);
-const char* to_string(Binning);
-const char* to_string(Format);
-const char* to_string(FeatureKind);
-const char* to_string(Landmarks);
+M4N_API const char* to_string(SurrogateKind);
+M4N_API const char* to_string(SolverKind);
+M4N_API const char* to_string(OracleKind);
+M4N_API const char* to_string(Decoder);
+M4N_API const char* to_string(StepRule);
+M4N_API const char* to_string(Binning);
+M4N_API const char* to_string(FeatureKind);
+M4N_API const char* to_string(Landmarks);
 
 }  // namespace m4n

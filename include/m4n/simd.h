@@ -8,18 +8,20 @@
 #include <string_view>
 #include <vector>
 
+#include "m4n/visibility.h"
+
 namespace m4n {
 
 // What this build has and this machine supports, the best first, `scalar` last.
-std::vector<std::string> simd_names();
+M4N_API std::vector<std::string> simd_names();
 
 // The one in use.
-std::string simd();
+M4N_API std::string simd();
 
 // Throws UsageError, with the valid names, unless `name` is one of them. "auto" is the best.
-void set_simd(std::string_view name);
+M4N_API void set_simd(std::string_view name);
 
 // Does what the environment variable M4N_SIMD says; nothing where it is not set or empty.
-void set_simd_from_environment();
+M4N_API void set_simd_from_environment();
 
 }  // namespace m4n

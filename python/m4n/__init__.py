@@ -6,6 +6,7 @@ Estimators in the manner of scikit-learn over the C++ library m4n; see docs/pyth
 from . import oracle
 from ._certificate import Certificate
 from ._core import __version__, set_simd, simd, simd_names
+from ._errors import Error
 from .classifier import MaxMinClassifier, MaxMinClassifierCV
 from .matcher import MaxMinMatcher, MaxMinMatcherCV
 from .multilabel import MaxMinMultiLabelClassifier, MaxMinMultiLabelClassifierCV
@@ -15,6 +16,7 @@ from .sequence import MaxMinSequenceLabeler, MaxMinSequenceLabelerCV
 
 __all__ = [
     "Certificate",
+    "Error",
     "MaxMinClassifier",
     "MaxMinClassifierCV",
     "MaxMinMatcher",

@@ -17,73 +17,44 @@ def simd() -> str:
     """The instruction set in use."""
 
 def set_simd(name: str) -> None:
-    """Use another instruction set, or 'auto', in the whole process; M4N_SIMD does so, too."""
+    """
+    Use another instruction set, or 'auto', in the whole process; M4N_SIMD does so, too.
+    """
 
 class Data:
-    """Examples with labels, ready for fit(), which takes them away."""
+    """Examples, with labels ready for fit(), which takes them away."""
 
-def table(
+def examples(
     x: object,
-    label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    class_names: Sequence[str],
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-    feature_names: Sequence[str],
-) -> Data:
-    """One row and one label an example."""
-
-def sequences(
-    x: object,
-    lengths: Sequence[int],
-    label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    class_names: Sequence[str],
-) -> Data:
-    """One row and one label a token."""
-
-def attribute_sequences(
-    items: list,
-    lengths: Sequence[int],
-    label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    class_names: Sequence[str],
-    min_count: int,
-    hash_bits: int,
-) -> Data: ...
-def predict_sequences(
-    model: Model, x: object, lengths: Sequence[int], attributes: bool, threads: int
-) -> NDArray[numpy.int32]: ...
-def sequence_marginals(
-    model: Model, x: object, lengths: Sequence[int], attributes: bool, threads: int
-) -> NDArray[numpy.float64]: ...
-def outputs(
-    x: object,
-    label: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    rows: int | Sequence[int],
+    label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    labels: int | Sequence[int],
     names: Sequence[str],
     weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
     feature_names: Sequence[str],
     label_edges: Sequence[tuple[int, int]],
 ) -> Data:
     """
-    One row an example, with the positions of all items or the marks of all labels.
+    Examples that own runs of rows and of labels: the same number each, or as many as a list says.
     """
 
-def matchings(
-    parts: list,
-    points: Sequence[int],
-    partner: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-) -> Data:
-    """A row a pair of points and a partner a point."""
-
-def predict_matchings(model: Model, parts: list, points: Sequence[int], threads: int) -> NDArray[numpy.int32]: ...
-def matching_marginals(model: Model, parts: list, points: Sequence[int], threads: int) -> NDArray[numpy.float64]: ...
-def permutation_loss(
-    model: Model,
-    sizes: Sequence[int],
-    truth: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    predicted: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
-) -> float: ...
+def attribute_sequences(
+    items: list,
+    lengths: Sequence[int],
+    label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    names: Sequence[str],
+    min_count: int,
+    hash_bits: int,
+) -> Data: ...
+def encoded(model: Model, items: list, lengths: Sequence[int]) -> Data: ...
+def attribute_names(model: Model) -> list[str]: ...
+def takes_attributes(model: Model) -> bool: ...
+def hash_bits(model: Model) -> int: ...
 
 class Model:
-    def scores(self, x: object, threads: int) -> NDArray[numpy.float64]: ...
+    def scores(self, x: object, threads: int) -> NDArray[numpy.float64]:
+        """Of rows of features, rows x outputs."""
+
     def decode(
         self,
         scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
@@ -94,6 +65,17 @@ class Model:
         scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         threads: int,
     ) -> NDArray[numpy.float64]: ...
+    def predict(self, examples: Data, threads: int) -> NDArray[numpy.int32]:
+        """Labels of all examples, in a row."""
+
+    def marginals(self, examples: Data, threads: int) -> NDArray[numpy.float64]: ...
+    def mean_loss(
+        self,
+        lengths: Sequence[int],
+        truth: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        predicted: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+    ) -> float: ...
     def save(self, path: bytes) -> None: ...
     def to_bytes(self) -> bytes: ...
     @staticmethod
@@ -101,20 +83,17 @@ class Model:
     def __getstate__(self) -> bytes: ...
     def __setstate__(self, arg: bytes, /) -> None: ...
     def certificate(self) -> dict: ...
-    def weights(self) -> dict: ...
-    def attribute_names(self) -> list[str]: ...
+    def arrays(self) -> dict:
+        """Its weights, for the input as it comes."""
+
+    def features(self) -> dict: ...
     def cost(self) -> NDArray[numpy.float64]: ...
-    def edge_weights(self) -> NDArray[numpy.float64]: ...
     @property
     def task(self) -> str: ...
     @property
     def surrogate(self) -> str: ...
     @property
     def decoder(self) -> str: ...
-    @property
-    def features(self) -> str: ...
-    @property
-    def gamma(self) -> float: ...
     @property
     def loss(self) -> str: ...
     @property
@@ -133,21 +112,14 @@ class Model:
     def epochs(self) -> int: ...
     @property
     def seed(self) -> int: ...
-    @property
-    def bias(self) -> bool: ...
-    @property
-    def standardized(self) -> bool: ...
-    @property
-    def degree(self) -> int: ...
-    @property
-    def points(self) -> int: ...
-    @property
-    def edges(self) -> list[tuple[int, int]]: ...
-    @property
-    def hash_bits(self) -> int: ...
 
 def fit(
-    data: Data, options: Mapping[str, str], cost: Sequence[float], threads: int, observe: object | None
+    data: Data,
+    options: Mapping[str, str],
+    cost: Sequence[float],
+    total: float | None,
+    threads: int,
+    observe: object | None,
 ) -> Model: ...
 def choose(
     data: Data,
@@ -169,6 +141,12 @@ def choose(
     """
     Choose a surrogate and lambda by the loss on held-out parts, and fit the choice on all the data.
     """
+
+def choices(option: str) -> list[str]:
+    """The words that an option takes."""
+
+def losses(task: str) -> list[str]:
+    """The names of the losses of a task; precision@K stands for all K."""
 
 def max_min(
     scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],

@@ -23,9 +23,8 @@ from ._options import (
     word,
     yes_no,
 )
+from ._parameters import SearchParameters
 
-SURROGATES = ("m4n", "smoothed", "m3n", "crf", "qs")
-SINGLE = ("m4n", "m3n", "crf", "qs")
 SMALLEST, LARGEST = 1e-30, 1e30  # lams
 
 
@@ -44,12 +43,13 @@ def descending(lams: Any) -> list[float]:
 
 def names_of(surrogate: Any) -> list[str]:
     """What to choose among; none: nothing, for one is given with the other options."""
-    if isinstance(surrogate, str) and surrogate in SINGLE:
+    single = _core.choices("surrogate")
+    if isinstance(surrogate, str) and surrogate in single:
         return []
     names = list(surrogate) if isinstance(surrogate, (list, tuple)) else [surrogate]
     if not names:
         raise ValueError("surrogate is an empty list")
-    allowed = (*SURROGATES, "auto") if len(names) == 1 else SURROGATES
+    allowed = [*single, "smoothed", *(["auto"] if len(names) == 1 else [])]
     return [word("surrogate", name, allowed) for name in names]
 
 
@@ -109,7 +109,7 @@ def table_of(found: Any, splits: int) -> dict[str, np.ndarray]:
     return {**table, **{f"split{s}_cost": by_split[:, s] for s in range(splits)}}
 
 
-class Search:
+class Search(SearchParameters):
     """What all CV forms have in common; before the estimator in the order of bases."""
 
     def _surrogate_options(self: Any) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from typing import Any, Iterator, NamedTuple, Optional
+from typing import Any, ClassVar, Iterator, NamedTuple, Optional
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,12 +14,13 @@ from . import _core
 from ._certificate import Certificate, warn_unless_converged
 from ._labels import classes_from_names
 from ._options import in_python_words, printer, solver_options, surrogate_options, threads_of
+from ._parameters import LearningParameters
 
 
 class Training(NamedTuple):
     """What a fit needs: data for the library, its options, costs by rows; the classes, where outputs have some; the
     number of examples that were given and, where weights of zero leave some out, which are kept; the labels by which
-    folds are to be alike, if any."""
+    folds are to be alike, if any; the sum of the weights that stand for repeated examples."""
 
     data: Any
     options: dict[str, str]
@@ -28,6 +29,7 @@ class Training(NamedTuple):
     examples: int
     kept: Optional[np.ndarray] = None
     strata: Optional[np.ndarray] = None
+    total_weight: Optional[float] = None
 
 
 @contextlib.contextmanager
@@ -49,13 +51,13 @@ def has_probabilities(estimator: Any) -> bool:
     raise AttributeError("probabilities exist only with surrogate='crf'")
 
 
-class Estimator(BaseEstimator):
+class Estimator(LearningParameters, BaseEstimator):
     """An estimator that keeps a model of the library in ``_model``."""
 
-    _task: str
+    _task: ClassVar[str]
     _model: Any
-    _decoders: tuple[str, ...] = ("argmax", "adversary", "expected")
-    _cost_name = "cost_matrix"  # how the parameter of costs is called
+    _decoders: ClassVar[tuple[str, ...]] = ("argmax", "adversary", "expected")
+    _cost_name: ClassVar[str] = "cost_matrix"  # how the parameter of costs is called
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         raise NotImplementedError
@@ -71,8 +73,9 @@ class Estimator(BaseEstimator):
         """The model of these data and options. X, y and groups are for those who split."""
         with in_python_words(self._cost_name):
             return _core.fit(
-                training.data, training.options, training.cost, threads_of(self.n_jobs), printer(self.verbose)
-            )
+                training.data, training.options, training.cost, training.total_weight, threads_of(self.n_jobs),
+                printer(self.verbose),
+            )  # fmt: skip
 
     def _common_options(self) -> dict[str, str]:
         return {"task": self._task, **solver_options(self), **self._surrogate_options()}
@@ -92,11 +95,12 @@ class Estimator(BaseEstimator):
     def _adopt_weights(self, model: Any) -> None:
         for name in ("coef_", "intercept_", "gamma_"):
             self.__dict__.pop(name, None)
-        if model.features == "linear":
-            weights = model.weights()
+        features = model.features()
+        if features["kind"] == "linear":
+            weights = model.arrays()
             self.coef_, self.intercept_ = weights["coef"], weights["intercept"]
         else:
-            self.gamma_ = model.gamma
+            self.gamma_ = features["gamma"]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")

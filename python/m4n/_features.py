@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from . import _core
 from ._options import number, word
 
-FEATURES = ("linear", "rbf", "laplacian", "poly", "rbf-centers", "nystrom", "fourier")
 SAMPLED = ("rbf-centers", "nystrom", "fourier")
 REALS = [np.float64, np.float32]  # what the library reads as it is
 
@@ -31,7 +31,7 @@ def features_for_core(X: Any) -> Any:
 
 def feature_options(estimator: Any) -> dict[str, str]:
     """As with the kernels of scikit-learn, what the features have no use for is passed over."""
-    features = word("features", estimator.features, FEATURES)
+    features = word("features", estimator.features, _core.choices("features"))
     options = {"features": features}
     median = estimator.gamma is None or isinstance(estimator.gamma, str) and estimator.gamma == "median"
     gamma = "median" if median else number("gamma", estimator.gamma)
@@ -49,11 +49,13 @@ def feature_options(estimator: Any) -> dict[str, str]:
 
 def feature_parameters(model: Any) -> dict[str, Any]:
     """The parameters that give such features."""
+    found = model.features()
+    kind = found["kind"]
     return {
-        "features": model.features,
-        "gamma": None if model.features == "linear" else model.gamma,
-        "degree": model.degree if model.features == "poly" else 3,
-        "n_components": model.points if model.features in SAMPLED else None,
-        "standardize": model.standardized,
-        "fit_intercept": model.bias,
+        "features": kind,
+        "gamma": None if kind == "linear" else found["gamma"],
+        "degree": found["degree"] if kind == "poly" else 3,
+        "n_components": found["points"] if kind in SAMPLED else None,
+        "standardize": found["standardized"],
+        "fit_intercept": found["bias"],
     }

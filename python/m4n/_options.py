@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import numbers
-import re
 from typing import Any, Iterator, Optional
 
 import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
+
+from . import _core
+from ._errors import Error
 
 # Options of the library that estimators call otherwise.
 PARAMETER_OF = {
@@ -21,8 +23,6 @@ PARAMETER_OF = {
     "threads": "n_jobs",
     "bias": "fit_intercept",
     "hash": "hash_bits",
-    "min-count": "min_count",
-    "class-weight": "class_weight",
     "folds": "cv",
     "surrogates": "surrogate",
 }
@@ -32,14 +32,18 @@ MOST_THREADS = 4096
 
 @contextlib.contextmanager
 def in_python_words(cost: str = "cost_matrix") -> Iterator[None]:
-    """Messages of the library speak of --options; here they are parameters, ``cost`` that of costs."""
-    called = {**PARAMETER_OF, "loss": cost}
+    """Errors of the library tell the names of options from other words; here they are parameters, ``cost`` that of
+    costs."""
+
+    def called(option: str) -> str:
+        return cost if option == "loss" else PARAMETER_OF.get(option, option.replace("-", "_"))
+
     try:
         yield
-    except ValueError as error:
-        # What stands in quotes is the user's.
-        message = re.sub(r"(?<!['\w-])--([a-z-]+)", lambda m: called.get(m[1], m[1].replace("-", "_")), str(error))
-        raise ValueError(message) from None
+    except Error as error:
+        error.args = ("".join(called(text) if is_option else text for is_option, text in error.pieces),)
+        error.option = called(error.option)
+        raise
 
 
 def number(name: str, value: Any, kind: type = numbers.Real) -> str:
@@ -51,7 +55,7 @@ def number(name: str, value: Any, kind: type = numbers.Real) -> str:
     return repr(int(plain)) if kind is numbers.Integral else repr(float(plain))
 
 
-def word(name: str, value: Any, allowed: tuple[str, ...]) -> str:
+def word(name: str, value: Any, allowed: Any) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}")
     return value
@@ -117,7 +121,7 @@ def solver_options(estimator: Any) -> dict[str, str]:
 
 
 def surrogate_options(estimator: Any, decoders: tuple[str, ...]) -> dict[str, str]:
-    surrogate = word("surrogate", estimator.surrogate, ("m4n", "m3n", "crf", "qs"))
+    surrogate = word("surrogate", estimator.surrogate, _core.choices("surrogate"))
     return {"surrogate": surrogate, **decoding_options(estimator, decoders)}
 
 

@@ -1,8 +1,8 @@
-"""Tables with several outputs a row: ranks of items, marks of labels."""
+"""Tables with several outputs by row: ranks of items, marks of labels."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -12,14 +12,15 @@ from ._estimator import Estimator, Training
 from ._features import REALS, feature_options, feature_parameters, features_for_core
 from ._labels import text_of
 from ._options import in_python_words, threads_of
-from ._weights import weights_of
+from ._parameters import FeatureParameters
+from ._weights import positive_weights, weights_of
 
 
-class OutputTable(Estimator):
-    """One row of features and M outputs an example."""
+class OutputTable(FeatureParameters, Estimator):
+    """One row of features and M outputs for every example."""
 
-    _names: str  # the attribute that holds the names of the outputs
-    _letter: str  # how files call them
+    _names: ClassVar[str]  # the attribute that holds the names of the outputs
+    _letter: ClassVar[str]  # how files call them
     _cost_name = "cost"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -65,22 +66,33 @@ class OutputTable(Estimator):
         if hasattr(y, "columns"):
             columns = text_of("column of y", y.columns)
         options = {**self._common_options(), **feature_options(self)}
-        if weights.total is not None and "lambda" not in options:
-            parts = outputs if options.get("surrogate") in ("m4n", "m3n") else 1  # their loss is a mean over outputs
-            options["lambda"] = repr(parts / weights.total)
         named, cost = self._cost_options(columns)
         names = text_of("column", getattr(self, "feature_names_in_", ()))
         edges = self._edges_between(list(getattr(y, "columns", columns)))
         with in_python_words(self._cost_name):
             rows = features_for_core(weights.of(X))
-            data = _core.outputs(rows, weights.of(label), columns, weights.value, names, edges)
-        return Training(data, {**options, **named}, cost, None, examples, weights.kept)
+            flat = weights.of(label).ravel()
+            data = _core.examples(rows, 1, flat, outputs, columns, weights.value, names, edges)
+        return Training(data, {**options, **named}, cost, None, examples, weights.kept, total_weight=weights.total)
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=REALS)
         with in_python_words(self._cost_name):
             return self._model.scores(features_for_core(X), threads_of(self.n_jobs))
+
+    def _decoded(self, X: Any) -> np.ndarray:
+        """The outputs as the library counts them, n x M."""
+        scores = self._scores(X)
+        return self._model.decode(scores, threads_of(self.n_jobs)).reshape(len(scores), -1)
+
+    def _mean_cost(self, X: Any, y: Any, sample_weight: Any) -> float:
+        predicted, truth = self._decoded(X), self._judged(y)
+        if predicted.shape != truth.shape:
+            raise ValueError(f"y has the shape {truth.shape}; expected {predicted.shape}")
+        weight = None if sample_weight is None else positive_weights(sample_weight, predicted)
+        lengths = [truth.shape[1]] * len(truth)
+        return self._model.mean_loss(lengths, truth.ravel(), predicted.ravel(), weight)
 
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)
@@ -90,12 +102,16 @@ class OutputTable(Estimator):
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        numbers = model.cost()
         return {
             **super()._parameters_of(model),
             **feature_parameters(model),
-            "cost": numbers if numbers.size else model.loss,
+            "cost": cls._cost_of(model),
         }
+
+    @classmethod
+    def _cost_of(cls, model: Any) -> Any:
+        """The costs in their shape, or the name of the loss."""
+        raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ._options import reals, word
+from . import _core
+from ._options import reals
 
-COSTS = ("hamming", "footrule", "spearman", "dcg")
 
-
-def is_named(cost: Any) -> bool:
-    return isinstance(cost, str) and (cost in COSTS or re.fullmatch("precision@[1-9][0-9]{0,8}", cost) is not None)
+def is_named(cost: str) -> bool:
+    """Names that end in @K stand for all numbers K."""
+    name, at, count = cost.partition("@")
+    numbered = re.fullmatch("[1-9][0-9]{0,8}", count) is not None
+    return (f"{name}@K" if at and numbered else cost) in _core.losses("ranking")
 
 
 def position_cost(cost: Any, items: int) -> tuple[dict[str, str], list[float]]:
     """The option of a named cost, or the numbers of weights (M) or costs (M x M)."""
     if isinstance(cost, str):
-        return {"loss": cost if is_named(cost) else word("cost", cost, (*COSTS, "precision@K"))}, []
+        if cost.endswith("@K") or not is_named(cost):
+            names = ", ".join(map(repr, _core.losses("ranking")))
+            raise ValueError(f"cost must be one of {names} with a number for K; found {cost!r}")
+        return {"loss": cost}, []
     values = reals("cost", cost, f"a name, {items} weights or {items} x {items} costs")
     if values.shape not in ((items,), (items, items)):
         raise ValueError(f"cost has the shape {values.shape}; expected {(items,)} or {(items, items)}, or a name")

@@ -1,8 +1,9 @@
-"""What classes and grades have in common: one row of features and one label an example."""
+"""What classes and grades have in common: one row of features and one label for every example."""
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Optional
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -24,15 +25,29 @@ from ._labels import (
     text_of,
 )
 from ._options import in_python_words, threads_of, word
+from ._parameters import FeatureParameters, doc
 from ._weights import positive_weights, weights_of
 
-NAMED_COSTS = ("zero-one", "absolute", "squared")
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class TabularParameters(FeatureParameters):
+    """Of classes and grades."""
+
+    smoothing: float = field(
+        default=0.0,
+        metadata=doc("float", "m4n only: of the max-min game, in units of the mean cost of a mistake; 0 is plain m4n."),
+    )
+    class_weight: Any = field(
+        default=None,
+        metadata=doc("None, 'balanced' or dict", "What the weight of an example is multiplied with, by its class."),
+    )
 
 
-class MaxMinTabular(ClassifierMixin, Estimator):
+class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
     """Shared by MaxMinClassifier, MaxMinOrdinalClassifier and their CV forms."""
 
-    _usual_cost: Optional[str]
+    cost_matrix: Any
+    _usual_cost: ClassVar[Optional[str]]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn from rows X, dense or CSR, and their labels y.
@@ -52,12 +67,10 @@ class MaxMinTabular(ClassifierMixin, Estimator):
         if len(classes) < 2:
             raise ValueError(f"only one class in y, {classes!r}; {type(self).__name__} needs at least two")
         options, cost = self._options(classes)
-        if "lambda" not in options and weights.total is not None:
-            options["lambda"] = repr(1 / weights.total)
         names = text_of("column", getattr(self, "feature_names_in_", ()))
         with in_python_words():
-            data = _core.table(features_for_core(X), label, class_names(classes), weights.value, names)
-        return Training(data, options, cost, classes, len(strata), weights.kept, strata)
+            data = _core.examples(features_for_core(X), 1, label, 1, class_names(classes), weights.value, names, [])
+        return Training(data, options, cost, classes, len(strata), weights.kept, strata, weights.total)
 
     def _factors(self, classes: np.ndarray, label: np.ndarray) -> Optional[np.ndarray]:
         """What class_weight, if it is a dict, makes of the weight of every example."""
@@ -91,14 +104,14 @@ class MaxMinTabular(ClassifierMixin, Estimator):
             return costs_by_rows(cost, classes)
         if cost != "zero-one":
             refuse_numbers_sorted_as_words(classes)
-        return word("cost_matrix", cost, NAMED_COSTS)
+        return word("cost_matrix", cost, _core.losses(self._task))
 
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)
         self.classes_ = classes
-        self.cost_matrix_ = model.cost()
+        self.cost_matrix_ = model.cost().reshape(len(classes), -1)
         self._adopt_weights(model)
-        if model.features == "linear" and len(classes) == 2:
+        if hasattr(self, "coef_") and len(classes) == 2:
             self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
         return self
 
@@ -122,7 +135,7 @@ class MaxMinTabular(ClassifierMixin, Estimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes, n x k; only with surrogate='crf'."""
         scores = self._scores(X)
-        return self._model.probabilities(scores, threads_of(self.n_jobs))
+        return self._model.probabilities(scores, threads_of(self.n_jobs)).reshape(len(scores), -1)
 
     @available_if(has_probabilities)
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -145,14 +158,15 @@ class MaxMinTabular(ClassifierMixin, Estimator):
         truth = index_of(y, self.classes_)
         if len(truth) > 1 and (truth < 0).all():
             raise ValueError(f"no label of y is a class of the model, which has {self.classes_[:5]}")
-        cost = self.cost_matrix_[truth, index_of(predicted, self.classes_)]
-        cost = np.where(truth < 0, self.cost_matrix_.max(), cost)
-        return -float(np.average(cost, weights=sample_weight))
+        lengths, found = [1] * len(truth), index_of(predicted, self.classes_)
+        return -self._model.mean_loss(lengths, truth.astype(np.int32), found.astype(np.int32), sample_weight)
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
         named = model.loss != "matrix" and (model.loss != "zero-one" or cls._usual_cost is not None)
-        cost = model.cost() if model.loss == "matrix" else model.loss if named else None
+        cost = model.loss if named else None
+        if model.loss == "matrix":
+            cost = model.cost().reshape(len(model.classes), -1)
         return {
             **super()._parameters_of(model),
             **feature_parameters(model),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from ._cv import ListSearch
 from ._estimator import Estimator, Training, has_probabilities
 from ._features import REALS
 from ._options import in_python_words, listed, threads_of
+from ._parameters import LamParameter, doc, documented
 
 
 def pairs_of(X: Any) -> tuple[list[np.ndarray], list[int]]:
-    """M x M rows an example, and M."""
+    """M x M rows for every example, and M."""
     parts, points = [], []
     for i, pairs in enumerate(listed("X", X)):
         pairs = check_array(pairs, dtype=REALS, ensure_2d=False, allow_nd=True, input_name=f"X[{i}]")
@@ -40,10 +42,23 @@ def partners_of(y: Any, points: list[int]) -> np.ndarray:
     return np.concatenate(y).astype(np.int32)
 
 
+def examples_of(parts: list[np.ndarray], points: list[int], partners: Any) -> Any:
+    return _core.examples(parts, [size * size for size in points], partners, points, [], None, [], [])
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
 class MatchingEstimator(Estimator):
     """Shared by MaxMinMatcher and its CV form."""
 
     _task = "matching"
+
+    surrogate: Any = field(
+        default="m4n",
+        metadata=doc(
+            "'m4n', 'm3n', 'crf' (up to 16 points) or 'qs'",
+            "Max-min margin, max-margin, log-likelihood, or squared error of the costs.",
+        ),
+    )
 
     def fit(self, X: Any, y: Any) -> Any:
         """Learn from X[e][i][j], the features of the pair of point i of the first set and j of the second in example
@@ -55,27 +70,28 @@ class MatchingEstimator(Estimator):
         partners = partners_of(y, points)
         options = self._common_options()
         with in_python_words():
-            data = _core.matchings(parts, points, partners)
+            data = examples_of(parts, points, partners)
         return Training(data, options, [], None, len(points))
 
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)
         self.n_features_in_ = model.d
-        self.coef_ = model.weights()["coef"]
+        self.coef_ = model.arrays()["coef"]
         return self
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        return {**super()._parameters_of(model), "standardize": model.standardized}
+        return {**super()._parameters_of(model), "standardize": model.features()["standardized"]}
 
-    def _apply(self, function: Any, X: Any) -> tuple[np.ndarray, list[int]]:
+    def _apply(self, function: str, X: Any) -> tuple[np.ndarray, list[int]]:
         check_is_fitted(self)
         parts, points = pairs_of(X)
         with in_python_words():
-            return function(self._model, parts, points, threads_of(self.n_jobs)), points
+            data = examples_of(parts, points, None)
+            return getattr(self._model, function)(data, threads_of(self.n_jobs)), points
 
     def decision_function(self, X: Any) -> list[np.ndarray]:
-        """The score of every pair, M x M an example."""
+        """The score of every pair, M x M for every example."""
         check_is_fitted(self)
         parts, points = pairs_of(X)
         with in_python_words():
@@ -83,21 +99,21 @@ class MatchingEstimator(Estimator):
         return [own.reshape(size, size) for own, size in zip(scores, points)]
 
     def predict(self, X: Any) -> list[np.ndarray]:
-        """The partner of every point of the first set, from 0: one array an example."""
-        partners, points = self._apply(_core.predict_matchings, X)
+        """The partner of every point of the first set, from 0: one array for every example."""
+        partners, points = self._apply("predict", X)
         return np.split(partners, np.cumsum(points)[:-1])
 
     @available_if(has_probabilities)
     def predict_marginals(self, X: Any) -> list[np.ndarray]:
-        """The probability of every pair, M x M an example; only with surrogate='crf'."""
-        flat, points = self._apply(_core.matching_marginals, X)
+        """The probability of every pair, M x M for every example; only with surrogate='crf'."""
+        flat, points = self._apply("marginals", X)
         cut = np.split(flat, np.cumsum(np.square(points))[:-1])
         return [p.reshape(size, size) for p, size in zip(cut, points)]
 
     def score(self, X: Any, y: Any) -> float:
         """Minus the mean share of points that are matched wrongly."""
-        found, points = self._apply(_core.predict_matchings, X)
-        return -_core.permutation_loss(self._model, points, partners_of(y, points), found, None)
+        found, points = self._apply("predict", X)
+        return -self._model.mean_loss(points, partners_of(y, points), found, None)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -107,15 +123,10 @@ class MatchingEstimator(Estimator):
         return tags
 
 
-class MaxMinMatcher(MatchingEstimator):
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class MaxMinMatcher(LamParameter, MatchingEstimator):
     """Which points of two sets of equal size belong together, by features of pairs of points.
-
-    Parameters
-    ----------
-    surrogate : 'm4n', 'm3n', 'crf' (up to 16 points) or 'qs', default 'm4n'
-    lam : float or None, default None
-        Weight of |w|^2 / 2 beside the mean loss; None: 1/n, for m4n and m3n the mean number of points / n.
-    decode, tol, max_iter, standardize, random_state, n_jobs, verbose : as in MaxMinClassifier
 
     Attributes
     ----------
@@ -133,60 +144,11 @@ class MaxMinMatcher(MatchingEstimator):
     -0.0
     """
 
-    def __init__(
-        self,
-        *,
-        surrogate: str = "m4n",
-        decode: Any = None,
-        lam: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        standardize: Any = None,
-        random_state: Any = None,
-        n_jobs: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.surrogate = surrogate
-        self.decode = decode
-        self.lam = lam
-        self.tol = tol
-        self.max_iter = max_iter
-        self.standardize = standardize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
-
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
 class MaxMinMatcherCV(ListSearch, MatchingEstimator):
     """MaxMinMatcher with lam, and if asked the surrogate, chosen by the mean cost on held-out examples.
 
-    lams, cv (default: 5 folds) and extend are those of MaxMinClassifierCV; surrogate is 'm4n', 'm3n', 'crf', 'qs', a list
-    of them, or 'auto': m4n, m3n and, up to 16 points, crf.
+    The attributes are those of MaxMinClassifierCV, and of MaxMinMatcher.
     """
-
-    def __init__(
-        self,
-        *,
-        lams: Any = None,
-        cv: Any = None,
-        surrogate: Any = "m4n",
-        decode: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        extend: bool = True,
-        standardize: Any = None,
-        random_state: Any = None,
-        n_jobs: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.lams = lams
-        self.cv = cv
-        self.surrogate = surrogate
-        self.decode = decode
-        self.tol = tol
-        self.max_iter = max_iter
-        self.extend = extend
-        self.standardize = standardize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose

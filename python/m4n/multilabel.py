@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,24 +11,44 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
+from . import _core
 from ._cv import TableSearch
 from ._estimator import has_probabilities
 from ._labels import by_names
 from ._options import listed, reals, threads_of, word
 from ._outputs import OutputTable
-from ._weights import positive_weights
+from ._parameters import LamParameter, doc, documented
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LabelSetEstimator(ClassifierMixin, OutputTable):
     """Shared by MaxMinMultiLabelClassifier and its CV form. y[i, j] says whether label j is on in example i."""
 
     _task = "multilabel"
     _names, _letter = "labels_", "y"
 
+    cost: Any = field(
+        default="hamming",
+        kw_only=False,
+        metadata=doc(
+            "'hamming' or 2 x M array",
+            """What a label costs that is on and was missed (first row), or off and was announced (second row); the mean
+            over labels counts. 'hamming': all cost 1.""",
+        ),
+    )
+    edges: Any = field(
+        default=None,
+        metadata=doc(
+            "None, 'tree' or list of pairs",
+            """Labels depend on each other along a tree that is found in the training labels, or along these edges
+            between labels, by their numbers from 0 or the columns of y; None: not at all.""",
+        ),
+    )
+
     def _numbers_of(self, y: Any) -> np.ndarray:
         marks = check_array(y.toarray() if sparse.issparse(y) else y, dtype=None, input_name="y")
         if marks.dtype.kind not in "biuf" or not np.isin(marks, (0, 1)).all():
-            raise ValueError("y must hold 0 and 1 only: one column a label, 1 where it is on")
+            raise ValueError("y must hold 0 and 1 only: one column by label, 1 where it is on")
         return np.ascontiguousarray(marks, dtype=np.int32)
 
     def _cost_options(self, names: list[str]) -> tuple[dict[str, str], list[float]]:
@@ -37,7 +58,7 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
                 raise ValueError(f"edges must be None, 'tree' or pairs of labels; found {self.edges!r}")
             named["edges"] = self.edges
         if isinstance(self.cost, str):
-            return {**named, "loss": word("cost", self.cost, ("hamming",))}, []
+            return {**named, "loss": word("cost", self.cost, _core.losses(self._task))}, []
         costs = reals(
             "cost", by_names("cost", self.cost, names), f"'hamming' or {(2, outputs)} numbers: misses, false alarms"
         )
@@ -63,8 +84,9 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)
         self.classes_ = self.labels_
-        self.edges_ = np.array(model.edges, dtype=np.intp).reshape(-1, 2)
-        self.edge_weights_ = model.edge_weights().reshape(-1, 2, 2)
+        arrays = model.arrays()
+        self.edges_ = arrays["edges"].astype(np.intp)
+        self.edge_weights_ = arrays["edge_weights"]
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -77,29 +99,26 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
 
     def predict(self, X: Any) -> np.ndarray:
         """Which labels are on, n x M of 0 and 1."""
-        scores = self._scores(X)
-        return self._model.decode(scores, threads_of(self.n_jobs))
+        return self._decoded(X)
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of every label being on, n x M; only with surrogate='crf'."""
         scores = self._scores(X)
-        return self._model.probabilities(scores, threads_of(self.n_jobs))
+        return self._model.probabilities(scores, threads_of(self.n_jobs)).reshape(len(scores), -1)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the mean over examples of the mean cost of their labels."""
-        predicted, truth = self.predict(X), self._judged(y)
-        if predicted.shape != truth.shape:
-            raise ValueError(f"y has the shape {truth.shape}; expected {predicted.shape}")
-        kept = self._model.cost()
-        miss, false_alarm = kept if kept.size else np.ones((2, truth.shape[1]))
-        cost = np.where(predicted == truth, 0.0, np.where(truth == 1, miss, false_alarm)).mean(axis=1)
-        weight = None if sample_weight is None else positive_weights(sample_weight, predicted)
-        return -float(np.average(cost, weights=weight))
+        return -self._mean_cost(X, y, sample_weight)
+
+    @classmethod
+    def _cost_of(cls, model: Any) -> Any:
+        numbers = model.cost()
+        return numbers.reshape(2, -1) if numbers.size else model.loss
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        edges = [(model.classes[u], model.classes[v]) for u, v in model.edges]
+        edges = [(model.classes[int(u)], model.classes[int(v)]) for u, v in model.arrays()["edges"]]
         return {**super()._parameters_of(model), "edges": edges or None}
 
     def __sklearn_tags__(self) -> Any:
@@ -109,25 +128,10 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
         return tags
 
 
-class MaxMinMultiLabelClassifier(LabelSetEstimator):
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class MaxMinMultiLabelClassifier(LamParameter, LabelSetEstimator):
     """Any number of M labels are on: learns to mark them, for the costs of misses and false alarms.
-
-    Parameters
-    ----------
-    cost : 'hamming' or 2 x M array, default 'hamming'
-        What a label costs that is on and was missed (first row), or off and was announced (second row); the mean over
-        labels counts. 'hamming': all cost 1.
-    surrogate : 'm4n', 'm3n', 'crf' or 'qs', default 'm4n'
-    edges : None, 'tree' or list of pairs, default None
-        Labels depend on each other along a tree that is found in the training labels, or along these edges between
-        labels, by their numbers from 0 or the columns of y; None: not at all.
-
-    lam : float or None, default None
-        Weight of |w|^2 / 2 beside the mean loss; None: 1/n, for m4n and m3n M/n, as their loss is a mean over labels;
-        with sample_weight their sum instead of n.
-
-    decode, features, gamma, n_components, degree, tol, max_iter, standardize, fit_intercept, random_state, n_jobs and
-    verbose are those of MaxMinClassifier.
 
     Attributes
     ----------
@@ -147,88 +151,11 @@ class MaxMinMultiLabelClassifier(LabelSetEstimator):
     [[1, 0]]
     """
 
-    def __init__(
-        self,
-        cost: Any = "hamming",
-        *,
-        surrogate: str = "m4n",
-        decode: Any = None,
-        edges: Any = None,
-        features: str = "linear",
-        gamma: Any = None,
-        n_components: Any = None,
-        degree: int = 3,
-        lam: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        standardize: Any = None,
-        fit_intercept: bool = True,
-        random_state: Any = None,
-        n_jobs: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.cost = cost
-        self.surrogate = surrogate
-        self.decode = decode
-        self.edges = edges
-        self.features = features
-        self.gamma = gamma
-        self.n_components = n_components
-        self.degree = degree
-        self.lam = lam
-        self.tol = tol
-        self.max_iter = max_iter
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
-
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
 class MaxMinMultiLabelClassifierCV(TableSearch, LabelSetEstimator):
     """MaxMinMultiLabelClassifier with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
 
-    lams, cv (default: 5 folds) and extend are those of MaxMinClassifierCV; surrogate is 'm4n', 'm3n', 'crf', 'qs', a list
-    of them, or 'auto': m4n (for costs that are not symmetric with both decoders), m3n, crf.
+    The attributes are those of MaxMinClassifierCV, and of MaxMinMultiLabelClassifier.
     """
-
-    def __init__(
-        self,
-        cost: Any = "hamming",
-        *,
-        lams: Any = None,
-        cv: Any = None,
-        surrogate: Any = "m4n",
-        decode: Any = None,
-        edges: Any = None,
-        features: str = "linear",
-        gamma: Any = None,
-        n_components: Any = None,
-        degree: int = 3,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        extend: bool = True,
-        standardize: Any = None,
-        fit_intercept: bool = True,
-        random_state: Any = None,
-        n_jobs: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.cost = cost
-        self.lams = lams
-        self.cv = cv
-        self.surrogate = surrogate
-        self.decode = decode
-        self.edges = edges
-        self.features = features
-        self.gamma = gamma
-        self.n_components = n_components
-        self.degree = degree
-        self.tol = tol
-        self.max_iter = max_iter
-        self.extend = extend
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, field
 from typing import Any, Optional
 
 import numpy as np
 
+from . import _core
 from ._cv import TableSearch
 from ._labels import classes_from_names, refuse_numbers_sorted_as_words
 from ._options import word
-from ._tabular import NAMED_COSTS, MaxMinTabular
+from ._parameters import LamParameter, doc, documented
+from ._tabular import MaxMinTabular
 
 
 def _ascend(grades: Any) -> bool:
@@ -19,11 +22,19 @@ def _ascend(grades: Any) -> bool:
     return grades.dtype.kind in "iuf" and bool((np.diff(grades) > 0).all())
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OrderedGrades(MaxMinTabular):
     """The order of grades, and costs that count steps between them."""
 
     _task = "ordinal"
     _usual_cost = "absolute"
+
+    cost_matrix: Any = field(
+        default="absolute",
+        kw_only=False,
+        metadata=doc("'absolute', 'squared', 'zero-one' or k x k array", "cost_matrix[true][predicted]."),
+    )
+    categories: Any = field(default=None, metadata=doc("list or None", "The grades from the lowest to the highest."))
 
     def _order(self, y: Any) -> Optional[Any]:
         if self.categories is not None:
@@ -49,7 +60,7 @@ class OrderedGrades(MaxMinTabular):
         cost = self._usual_cost if self.cost_matrix is None else self.cost_matrix
         if not isinstance(cost, str):
             return super()._cost(classes)
-        word("cost_matrix", cost, NAMED_COSTS)
+        word("cost_matrix", cost, _core.losses(self._task))
         if self.categories is None and cost != "zero-one" and classes.dtype.kind not in "iuf":
             refuse_numbers_sorted_as_words(classes)
         if _ascend(classes):
@@ -66,111 +77,23 @@ class OrderedGrades(MaxMinTabular):
         return {**super()._parameters_of(model), "categories": None if known else grades.tolist()}
 
 
-class MaxMinOrdinalClassifier(OrderedGrades):
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class MaxMinOrdinalClassifier(LamParameter, OrderedGrades):
     """Classifier of ordered grades: a prediction costs the number of steps it is off, unless costs say otherwise.
 
     Grades are whole numbers, taken in their order; words in the order of ``categories``, from the lowest to the
     highest, or of an ordered pandas Categorical; or any numbers in the order of ``categories``. They count as ranks
     0, 1, 2, ..., whatever numbers they are: the cost 'absolute' of 1, 2 and 10 is that of one step between neighbours.
 
-    Parameters
-    ----------
-    cost_matrix : 'absolute', 'squared', 'zero-one' or k x k array, default 'absolute'
-    categories : list or None, default None
-        The grades from the lowest to the highest.
-
-    The others, and the attributes, are those of MaxMinClassifier. score() is minus the mean cost.
+    The attributes are those of MaxMinClassifier. score() is minus the mean cost.
     """
 
-    def __init__(
-        self,
-        cost_matrix: Any = "absolute",
-        *,
-        categories: Any = None,
-        surrogate: str = "m4n",
-        smoothing: float = 0.0,
-        decode: Any = None,
-        features: str = "linear",
-        gamma: Any = None,
-        n_components: Any = None,
-        degree: int = 3,
-        lam: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        class_weight: Any = None,
-        standardize: Any = None,
-        fit_intercept: bool = True,
-        random_state: Any = None,
-        n_jobs: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.cost_matrix = cost_matrix
-        self.categories = categories
-        self.surrogate = surrogate
-        self.smoothing = smoothing
-        self.decode = decode
-        self.features = features
-        self.gamma = gamma
-        self.n_components = n_components
-        self.degree = degree
-        self.lam = lam
-        self.tol = tol
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
-
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
 class MaxMinOrdinalClassifierCV(TableSearch, OrderedGrades):
     """MaxMinOrdinalClassifier with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
 
-    lams, cv, surrogate and extend are those of MaxMinClassifierCV, the others those of MaxMinOrdinalClassifier.
+    The attributes are those of MaxMinClassifierCV.
     """
-
-    def __init__(
-        self,
-        cost_matrix: Any = "absolute",
-        *,
-        categories: Any = None,
-        lams: Any = None,
-        cv: Any = None,
-        surrogate: Any = "m4n",
-        smoothing: float = 0.0,
-        decode: Any = None,
-        features: str = "linear",
-        gamma: Any = None,
-        n_components: Any = None,
-        degree: int = 3,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        extend: bool = True,
-        class_weight: Any = None,
-        standardize: Any = None,
-        fit_intercept: bool = True,
-        random_state: Any = None,
-        n_jobs: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.cost_matrix = cost_matrix
-        self.categories = categories
-        self.lams = lams
-        self.cv = cv
-        self.surrogate = surrogate
-        self.smoothing = smoothing
-        self.decode = decode
-        self.features = features
-        self.gamma = gamma
-        self.n_components = n_components
-        self.degree = degree
-        self.tol = tol
-        self.max_iter = max_iter
-        self.extend = extend
-        self.class_weight = class_weight
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple, Optional, Sequence
 
@@ -25,8 +26,8 @@ from ._labels import (
     refuse_numbers_sorted_as_words,
 )
 from ._options import in_python_words, listed, number, threads_of, word
+from ._parameters import InterceptParameter, LamParameter, doc, documented
 
-NAMED_COSTS = ("hamming", "absolute", "squared")
 LARGEST_COUNT = 2**31 - 1
 LARGEST_HASH_BITS = 30
 
@@ -112,15 +113,46 @@ def columns_of(X: list[Any]) -> Optional[list[str]]:
     return names
 
 
-class SequenceEstimator(Estimator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class SequenceEstimator(InterceptParameter, Estimator):
     """Shared by MaxMinSequenceLabeler and its CV form."""
 
     _task = "sequence"
     _decoders = ("viterbi", "argmax", "adversary", "expected")
 
+    cost_matrix: Any = field(
+        default=None,
+        kw_only=False,
+        metadata=doc(
+            "None, k x k array or 'hamming', 'absolute', 'squared'",
+            """cost_matrix[true][predicted] of a token; a sequence costs their mean. None, 'hamming': a wrong token
+            costs 1.""",
+        ),
+    )
+    surrogate: Any = field(
+        default="m4n", metadata=doc("'m4n', 'm3n' or 'crf'", "Max-min margin, max-margin or log-likelihood.")
+    )
+    decode: Any = field(
+        default=None,
+        metadata=doc(
+            "None, 'viterbi', 'adversary' or 'expected'",
+            """The labelling of largest score, the min player's most likely answers (m4n), or the least expected cost
+            (crf). None: the usual one for surrogate and costs, see decode_.""",
+        ),
+    )
+    standardize: Any = field(
+        default=None,
+        metadata=doc("bool or None", "Scale every feature to mean 0 and variance 1; dense rows only. None: no."),
+    )
+    min_count: int = field(default=1, metadata=doc("int", "Keep attributes that at least so many tokens have."))
+    hash_bits: Any = field(
+        default=None,
+        metadata=doc("int or None", "Hash attributes to 2^hash_bits columns instead of keeping their names."),
+    )
+
     def fit(self, X: Any, y: Any) -> Any:
-        """Learn from sequences X and their labels y: one array of rows (or list of tokens with attributes) and one
-        list of labels a sequence."""
+        """Learn from sequences X and their labels y: for every sequence an array of rows, or a list of tokens with
+        attributes, and a list of labels."""
         return self._fit(X, y)
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
@@ -150,7 +182,9 @@ class SequenceEstimator(Estimator):
                     tokens.x, tokens.lengths, label, class_names(classes), int(self.min_count), int(self.hash_bits or 0)
                 )
             else:
-                data = _core.sequences(tokens.x, tokens.lengths, label, class_names(classes))
+                data = _core.examples(
+                    tokens.x, tokens.lengths, label, tokens.lengths, class_names(classes), None, [], []
+                )
         return Training(data, options, cost, classes, len(X))
 
     def _options(self, classes: np.ndarray) -> tuple[dict[str, str], list[float]]:
@@ -165,7 +199,7 @@ class SequenceEstimator(Estimator):
             if self.min_count > 1:
                 raise ValueError("min_count chooses among names of attributes, and hash_bits keeps none")
         if isinstance(self.cost_matrix, str):
-            options["loss"] = word("cost_matrix", self.cost_matrix, NAMED_COSTS)
+            options["loss"] = word("cost_matrix", self.cost_matrix, _core.losses(self._task))
             if self.cost_matrix != "hamming":
                 refuse_numbers_sorted_as_words(classes)
         elif self.cost_matrix is not None:
@@ -175,10 +209,9 @@ class SequenceEstimator(Estimator):
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)
         self.classes_, self.n_features_in_ = classes, model.d
-        self.cost_matrix_ = model.cost()
-        weights = model.weights()
-        self.coef_ = weights["features"].T
-        self.intercept_ = weights["bias"] if len(weights["bias"]) else np.zeros(len(self.classes_))
+        self.cost_matrix_ = model.cost().reshape(len(classes), -1)
+        weights = model.arrays()
+        self.coef_, self.intercept_ = weights["coef"], weights["intercept"]
         self.transitions_, self.start_, self.end_ = weights["transitions"], weights["start"], weights["end"]
         return self
 
@@ -186,10 +219,10 @@ class SequenceEstimator(Estimator):
     def attributes_(self) -> list[str]:
         """The names of the attributes that have weights, in the order of the columns of coef_."""
         check_is_fitted(self)
-        return self._model.attribute_names()
+        return _core.attribute_names(self._model)
 
-    def _apply(self, function: Any, X: Any) -> tuple[np.ndarray, list[int]]:
-        """One row of answers a token, and the lengths; sequences without tokens have none."""
+    def _apply(self, function: str, X: Any) -> tuple[np.ndarray, list[int]]:
+        """Answers for all tokens, and the lengths; sequences without tokens have none."""
         check_is_fitted(self)
         X = listed("X", X)
         names, known = columns_of(X), getattr(self, "feature_names_in_", None)
@@ -200,13 +233,23 @@ class SequenceEstimator(Estimator):
         lengths = [length_of(sequence, i) for i, sequence in enumerate(X)]
         tokens = tokens_of([s for s, length in zip(X, lengths) if length > 0]) if any(lengths) else None
         if tokens is None:
-            return np.zeros((0, len(self.classes_))), lengths
+            return np.zeros(0), lengths
         with in_python_words():
-            return function(self._model, *tokens, threads_of(self.n_jobs)), lengths
+            return getattr(self._model, function)(self._encoded(tokens), threads_of(self.n_jobs)), lengths
+
+    def _encoded(self, tokens: Tokens) -> Any:
+        """Rows of tokens, as the model reads them."""
+        if tokens.attributes:
+            return _core.encoded(self._model, tokens.x, tokens.lengths)
+        if _core.takes_attributes(self._model):
+            raise TypeError(
+                "the model was trained on tokens with attributes; give a dict or a list of str for every token"
+            )
+        return _core.examples(tokens.x, tokens.lengths, None, 1, [], None, [], [])
 
     def predict(self, X: Any) -> list[list[Any]]:
-        """One list of labels a sequence."""
-        label, lengths = self._apply(_core.predict_sequences, X)
+        """A list of labels for every sequence."""
+        label, lengths = self._apply("predict", X)
         return _cut(self.classes_[label.astype(np.int64).ravel()].tolist(), lengths)
 
     def predict_single(self, sequence: Any) -> list[Any]:
@@ -216,9 +259,10 @@ class SequenceEstimator(Estimator):
     @available_if(has_probabilities)
     def predict_marginals(self, X: Any) -> list[list[dict[Any, float]]]:
         """The probabilities of the labels of every token, as dicts; only with surrogate='crf'."""
-        probabilities, lengths = self._apply(_core.sequence_marginals, X)
+        probabilities, lengths = self._apply("marginals", X)
         names = self.classes_.tolist()
-        return _cut([dict(zip(names, row)) for row in probabilities.tolist()], lengths)
+        rows = probabilities.reshape(-1, len(names)).tolist()
+        return _cut([dict(zip(names, row)) for row in rows], lengths)
 
     def score(self, X: Any, y: Sequence[Any]) -> float:
         """Minus the mean over sequences of the mean cost of their tokens where costs are set; the share of tokens
@@ -231,18 +275,21 @@ class SequenceEstimator(Estimator):
         if self._model.loss == "hamming":
             pairs = list(zip(chain(*predicted), chain(*(labels.tolist() for labels in truth))))
             return float(np.mean([a == b for a, b in pairs]))
-        means = []
-        for found, right in zip(predicted, truth):
-            if len(right):
-                known = index_of(labels_to_judge(right, self.classes_), self.classes_)
-                cost = self.cost_matrix_[known, index_of(np.asarray(found), self.classes_)]
-                means.append(np.where(known < 0, self.cost_matrix_.max(), cost).mean())
-        return -float(np.mean(means))
+        judged = [(found, right) for found, right in zip(predicted, truth) if len(right)]
+        known = [index_of(labels_to_judge(right, self.classes_), self.classes_) for _, right in judged]
+        answers = [index_of(np.asarray(found), self.classes_) for found, _ in judged]
+        lengths = [len(right) for _, right in judged]
+        return -self._model.mean_loss(
+            lengths, np.concatenate(known).astype(np.int32), np.concatenate(answers).astype(np.int32), None
+        )
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        cost = model.cost() if model.loss == "matrix" else None if model.loss == "hamming" else model.loss
-        own = {"cost_matrix": cost, "fit_intercept": model.bias, "hash_bits": model.hash_bits or None}
+        cost = None if model.loss == "hamming" else model.loss
+        if model.loss == "matrix":
+            cost = model.cost().reshape(len(model.classes), -1)
+        bias, hashed = model.features()["bias"], _core.hash_bits(model)
+        own = {"cost_matrix": cost, "fit_intercept": bias, "hash_bits": hashed or None}
         return {**super()._parameters_of(model), **own}
 
     def __sklearn_tags__(self) -> Any:
@@ -259,28 +306,13 @@ def _cut(flat: list[Any], lengths: list[int]) -> list[list[Any]]:
     return [flat[end - length : end] for end, length in zip(ends, lengths)]
 
 
-class MaxMinSequenceLabeler(SequenceEstimator):
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
+class MaxMinSequenceLabeler(LamParameter, SequenceEstimator):
     """A label for every token of a sequence, by scores of tokens and of neighbouring labels.
 
     Sequences are arrays of rows (dense or CSR), or lists of tokens with attributes in the forms of python-crfsuite and
     sklearn-crfsuite: a dict {'word': 'dog', 'upper': False, 'length': 3.0}, or a list of names.
-
-    Parameters
-    ----------
-    cost_matrix : None, k x k array or 'hamming', 'absolute', 'squared', default None
-        cost_matrix[true][predicted] of a token; a sequence costs their mean. None, 'hamming': a wrong token costs 1.
-    surrogate : 'm4n', 'm3n' or 'crf', default 'm4n'
-    decode : None, 'viterbi', 'adversary' or 'expected', default None
-        The labelling of largest score, the min player's most likely answers (m4n), or the least expected cost (crf).
-    lam : float or None, default None
-        Weight of |w|^2 / 2 beside the mean loss; None: 1/n, for m4n and m3n the mean length / n.
-    tol, max_iter, fit_intercept, random_state, n_jobs, verbose : as in MaxMinClassifier
-    standardize : bool or None, default None
-        Dense rows only; None: no.
-    min_count : int, default 1
-        Keep attributes that at least so many tokens have.
-    hash_bits : int or None, default None
-        Hash attributes to 2^hash_bits columns instead of keeping their names.
 
     Attributes
     ----------
@@ -296,76 +328,11 @@ class MaxMinSequenceLabeler(SequenceEstimator):
     [['DET', 'NOUN']]
     """
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        *,
-        surrogate: str = "m4n",
-        decode: Optional[str] = None,
-        lam: Any = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        min_count: int = 1,
-        hash_bits: Any = None,
-        standardize: Any = None,
-        fit_intercept: bool = True,
-        random_state: Any = None,
-        n_jobs: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.cost_matrix = cost_matrix
-        self.surrogate = surrogate
-        self.decode = decode
-        self.lam = lam
-        self.tol = tol
-        self.max_iter = max_iter
-        self.min_count = min_count
-        self.hash_bits = hash_bits
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
-
+@documented
+@dataclass(kw_only=True, eq=False, repr=False)
 class MaxMinSequenceLabelerCV(ListSearch, SequenceEstimator):
     """MaxMinSequenceLabeler with lam, and if asked the surrogate, chosen by the mean cost on held-out sequences.
 
-    lams, cv (default: 5 folds of sequences), surrogate ('m4n', 'm3n', 'crf', a list of them, or 'auto': all three,
-    m4n with both decoders where costs are asymmetric) and extend are those of MaxMinClassifierCV.
+    The attributes are those of MaxMinClassifierCV, and of MaxMinSequenceLabeler.
     """
-
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        *,
-        lams: Any = None,
-        cv: Any = None,
-        surrogate: Any = "m4n",
-        decode: Optional[str] = None,
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        extend: bool = True,
-        min_count: int = 1,
-        hash_bits: Any = None,
-        standardize: Any = None,
-        fit_intercept: bool = True,
-        random_state: Any = None,
-        n_jobs: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.cost_matrix = cost_matrix
-        self.lams = lams
-        self.cv = cv
-        self.surrogate = surrogate
-        self.decode = decode
-        self.tol = tol
-        self.max_iter = max_iter
-        self.extend = extend
-        self.min_count = min_count
-        self.hash_bits = hash_bits
-        self.standardize = standardize
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose

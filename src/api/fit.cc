@@ -1,17 +1,17 @@
-// fit(): from data and options to a model. The order is that of the data: labels and weights, cost matrix, features
-// (TrainingSet), weights w, decoding.
+// fit(): from data and options to a model. The order is that of the data: labels, weights, costs and features
+// (TrainingSet), then weights w, one solution by lambda, then the model's terms.
 #include "m4n/fit.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
-#include "structures/chains/training_set.h"
-#include "structures/graphs/training_set.h"
-#include "structures/label_sets/training_set.h"
-#include "structures/permutations/training_set.h"
-#include "structures/classes/training_set.h"
-#include "structures/classes/decoder.h"
+#include "api/complete.h"
+#include "structures/structure.h"
+#include "surrogates/registry.h"
 
 namespace m4n {
+namespace detail {
 namespace {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -19,161 +19,101 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 TrainReport report_of(const Model& model, const SolveResult& result) {
+  const Structure& structure = structure_of(model);
+  const ModelCommon& common = model.common();
   TrainReport r;
-  r.task = to_string(model.task);
-  r.surrogate = to_string(model.surrogate);
-  r.loss = model.loss_name;
-  r.features = to_string(model.map.kind);
-  r.solver = model.solver;
-  r.decode = to_string(model.decode);
-  r.n = model.n;
-  r.tokens = model.tokens;
-  r.d = model.d;
-  r.k = model.task == Task::matching ? model.points : model.k();
-  r.lambda = model.lambda;
-  r.smoothing = model.smoothing;
-  r.epochs = model.epochs;
-  r.oracle_calls = model.oracle_calls;
-  r.seed = model.seed;
+  r.task = common.task;
+  r.surrogate = to_string(common.surrogate);
+  r.loss = common.loss_name;
+  r.features = to_string(structure.features(model).kind);
+  r.solver = common.solver;
+  r.decode = to_string(common.decode);
+  r.n = common.n;
+  r.parts = common.parts;
+  r.d = common.d;
+  r.k = structure.label_count(model);
+  r.lambda = common.lambda;
+  r.smoothing = common.smoothing;
+  r.epochs = common.epochs;
+  r.oracle_calls = common.oracle_calls;
+  r.seed = common.seed;
   r.seconds = result.seconds;
-  r.certificate = model.certificate;
-  r.train_loss = model.train_loss;
-  r.norm_squared = model.norm_squared;
+  r.certificate = common.certificate;
+  r.train_loss = common.train_loss;
+  r.norm_squared = common.norm_squared;
   r.interrupted = result.interrupted;
   return r;
 }
 
-// What a model says of its training, whatever its structure.
-Model described(const TrainOptions& options, const Dataset& examples) {
-  Model model;
-  model.task = options.task.value_or(Task::multiclass);
-  model.surrogate = options.surrogate;
-  model.smoothing = options.smoothing;
-  model.classes = examples.class_names;
-  model.feature_names = examples.feature_names;
-  model.target_column = options.read.target;
-  model.weights_column = options.read.weights;
-  model.id_column = options.read.id;
-  model.fold_column = options.read.fold;
-  model.map.kind = options.features;
-  model.tol = options.tol;
-  model.n = model.tokens = examples.examples();
-  model.seed = options.seed;
-  return model;
-}
-
-void tell(const SolveResult& result, double lambda, double norm_squared, Model& model) {
-  model.lambda = lambda;
-  model.solver = result.solver;
-  model.epochs = result.epochs;
-  model.oracle_calls = result.oracle_calls;
-  model.norm_squared = norm_squared;
-  model.certificate = result.certificate;
-  model.interrupted = result.interrupted;
-}
-
-std::vector<FitResult> fit_classes(Dataset data, const TrainOptions& options, std::span<const double> lambdas,
-                                   const Context& context) {
-  const auto start = std::chrono::steady_clock::now();
-  const TrainingSet set(std::move(data), options, context);
-  const CostMatrix& cost = set.cost();
-  const Dataset& examples = set.data();
-
-  Model common = described(options, examples);
-  common.loss_name = cost.name();
-  common.cost = cost.values();
-  common.decode =
-      options.decode == Decoder::automatic ? default_decoder(common.surrogate, common.smoothing, cost) : options.decode;
-  common.bins = examples.bins;
-  common.bias = options.bias;
-
-  std::vector<Solution> solutions = set.solve(options, common.decode, lambdas, context);
-  std::vector<FitResult> out;
-  for (std::size_t s = 0; s < solutions.size(); ++s) {
-    Model model = common;
-    const SolveResult& result = solutions[s].result;
-    tell(result, lambdas[s], solutions[s].norm_squared, model);
-    model.train_loss = mean_cost(cost, examples.label, solutions[s].predicted, examples.weight);
-    finish(set.features(), std::move(solutions[s].weights), model);
-    TrainReport report = report_of(model, result);
-    report.seconds_total = seconds_since(start);
-    out.push_back({std::move(model), std::move(report)});
-  }
+// What a model says of its training, whatever its structure and its weights.
+ModelCommon described(const TrainOptions& options, const Dataset& data) {
+  ModelCommon out;
+  out.task = options.task;
+  out.surrogate = options.surrogate;
+  out.smoothing = options.smoothing;
+  out.classes = data.class_names;
+  out.feature_names = data.feature_names;
+  out.target_column = options.read.target;
+  out.weights_column = options.read.weights;
+  out.id_column = options.read.id;
+  out.fold_column = options.read.fold;
+  out.tol = options.tol;
+  out.n = out.parts = data.examples();
+  out.seed = options.seed;
   return out;
 }
 
-std::vector<FitResult> fit_sequences(Dataset data, const TrainOptions& options, std::span<const double> lambdas,
-                                     const Context& context) {
-  const auto start = std::chrono::steady_clock::now();
-  const ChainTrainingSet set(std::move(data), options);
-  Model common = described(options, set.data());
-  common.loss_name = set.cost().name();
-  common.cost = set.cost().values();
-  common.decode = set.decoder(options);
-  common.input = set.data().input;
-  common.d = cols(set.data().x);
-  common.sparse = std::holds_alternative<SparseMatrix>(set.data().x);
-  common.tokens = set.data().label.size();
-
-  // The training sequences are predicted when the solver's memory is free again.
-  std::vector<ChainSolution> solutions;
-  set.solve(options, lambdas, context, [&](ChainSolution solution) { solutions.push_back(std::move(solution)); });
-  std::vector<FitResult> out;
-  for (ChainSolution& solution : solutions) {
-    Model model = common;
-    tell(solution.result, lambdas[out.size()], solution.norm_squared, model);
-    model.train_loss = set.mean_loss(set.data(), solution.weights, model.decode, context);
-    model.chain = set.for_raw_rows(std::move(solution.weights));
-    model.bias = !model.chain.bias.empty();
-    TrainReport report = report_of(model, solution.result);
-    report.seconds_total = seconds_since(start);
-    out.push_back({std::move(model), std::move(report)});
-  }
-  return out;
-}
-
-// Outputs with several parts whose examples are rows of features: permutations, label sets, graphs.
-template <class Set>
-std::vector<FitResult> fit_parts(Dataset data, const TrainOptions& options, std::span<const double> lambdas,
-                                 const Context& context) {
-  const auto start = std::chrono::steady_clock::now();
-  const Set set(std::move(data), options, context);
-  Model common = described(options, set.data());
-  set.describe(common);
-  common.decode = set.decoder(options);
-  std::vector<FitResult> out;
-  set.solve(options, common.decode, lambdas, context, [&](typename Set::Solution solution) {
-    Model model = common;
-    const SolveResult result = solution.result;
-    tell(result, lambdas[out.size()], solution.norm_squared, model);
-    model.train_loss = set.train_loss(solution, model.decode, context);
-    set.keep(std::move(solution), model);
-    TrainReport report = report_of(model, result);
-    report.seconds_total = seconds_since(start);
-    out.push_back({std::move(model), std::move(report)});
-  });
-  return out;
+void add_result(const SolveResult& result, ModelCommon& out) {
+  out.solver = result.solver;
+  out.epochs = result.epochs;
+  out.oracle_calls = result.oracle_calls;
+  out.certificate = result.certificate;
+  out.interrupted = result.interrupted;
 }
 
 }  // namespace
 
+TrainOptions completed(TrainOptions options) {
+  if (options.task.empty()) options.task = structure_named("").name();
+  if (options.oracle == OracleKind::spmp && options.solver == SolverKind::automatic) options.solver = SolverKind::gbcfw;
+  validate(options);
+  return options;
+}
+
+}  // namespace detail
+
+double usual_lambda(const TrainOptions& options, const Dataset& data, std::optional<double> examples) {
+  const auto n = static_cast<double>(std::max<std::size_t>(data.examples(), 1));
+  const bool averaged = detail::structure_named(options.task).traits().several_parts &&
+                        detail::surrogate_row(options.surrogate).mean_over_parts;
+  const double parts = averaged ? static_cast<double>(data.label.size()) / n : 1;
+  return parts / examples.value_or(n);
+}
+
 std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,
                                 const Context& context) {
-  const TrainOptions options = completed(requested);
-  switch (*options.task) {
-    case Task::sequence:
-      return fit_sequences(std::move(data), options, lambdas, context);
-    case Task::ranking:
-    case Task::matching:
-      return fit_parts<PermutationTrainingSet>(std::move(data), options, lambdas, context);
-    case Task::multilabel:
-      return has_edges(options, data) ? fit_parts<GraphTrainingSet>(std::move(data), options, lambdas, context)
-                                      : fit_parts<MultilabelTrainingSet>(std::move(data), options, lambdas, context);
-    case Task::graph:
-      return fit_parts<GraphTrainingSet>(std::move(data), options, lambdas, context);
-    default:
-      return fit_classes(std::move(data), options, lambdas, context);
-  }
+  const auto start = std::chrono::steady_clock::now();
+  const TrainOptions options = detail::completed(requested);
+  const detail::Structure& structure = detail::structure_named(options.task);
+  ModelCommon common = detail::described(options, data);
+  common.decode = structure.decoder(options, structure.loss(options, data.class_names));
+  const auto set = structure.prepare(std::move(data), options, context);
+  set->describe(common);
+
+  std::vector<FitResult> out;
+  set->solve(options, common.decode, lambdas, context, [&](std::unique_ptr<detail::Solution> solution) {
+    ModelCommon own = common;
+    const detail::SolveResult result = solution->result;
+    detail::add_result(result, own);
+    own.lambda = lambdas[out.size()];
+    own.norm_squared = solution->norm_squared;
+    own.train_loss = set->train_loss(*solution, options, own.decode, context);
+    Model model(std::move(own), set->finish(std::move(solution)));
+    TrainReport report = detail::report_of(model, result);
+    report.seconds_total = detail::seconds_since(start);
+    out.push_back({std::move(model), std::move(report)});
+  });
+  return out;
 }
 
 FitResult fit(Dataset data, const TrainOptions& options, const Context& context) {

@@ -4,7 +4,7 @@
 #include <new>
 #include <vector>
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class T>
 struct AlignedAllocator {
@@ -24,4 +24,4 @@ struct AlignedAllocator {
 template <class T>
 using AlignedVector = std::vector<T, AlignedAllocator<T>>;
 
-}  // namespace m4n
+}  // namespace m4n::detail

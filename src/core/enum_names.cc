@@ -3,20 +3,14 @@
 
 #include <fmt/format.h>
 
-#include "m4n/error.h"
+#include <vector>
 
-namespace m4n {
+#include "core/message.h"
+#include "surrogates/registry.h"
+
+namespace m4n::detail {
 namespace {
 
-constexpr EnumName<Task> task_names[] = {{Task::multiclass, "multiclass"},
-                                         {Task::ordinal, "ordinal"},
-                                         {Task::multilabel, "multilabel"},
-                                         {Task::sequence, "sequence"},
-                                         {Task::ranking, "ranking"},
-                                         {Task::matching, "matching"},
-                                         {Task::graph, "graph"}};
-constexpr EnumName<SurrogateKind> surrogate_names[] = {
-    {SurrogateKind::m4n, "m4n"}, {SurrogateKind::m3n, "m3n"}, {SurrogateKind::crf, "crf"}, {SurrogateKind::qs, "qs"}};
 constexpr EnumName<SolverKind> solver_names[] = {{SolverKind::automatic, "auto"},
                                                  {SolverKind::prox, "prox"},
                                                  {SolverKind::atoms, "atoms"},
@@ -31,9 +25,6 @@ constexpr EnumName<Decoder> decoder_names[] = {{Decoder::automatic, "auto"},
 constexpr EnumName<StepRule> step_names[] = {
     {StepRule::automatic, "auto"}, {StepRule::paper, "paper"}, {StepRule::line_search, "line-search"}};
 constexpr EnumName<Binning> binning_names[] = {{Binning::quantile, "quantile"}, {Binning::width, "width"}};
-constexpr EnumName<Format> format_names[] = {
-    {Format::automatic, "auto"},    {Format::csv, "csv"}, {Format::libsvm, "libsvm"},     {Format::conll, "conll"},
-    {Format::crfsuite, "crfsuite"}, {Format::ocr, "ocr"}, {Format::matching, "matching"}, {Format::graph, "graph"}};
 
 constexpr EnumName<FeatureKind> feature_names[] = {
     {FeatureKind::linear, "linear"},           {FeatureKind::rbf, "rbf"},
@@ -54,12 +45,13 @@ const char* name_of(Enum value) {
 }  // namespace
 
 template <>
-std::span<const EnumName<Task>> enum_names() {
-  return task_names;
-}
-template <>
 std::span<const EnumName<SurrogateKind>> enum_names() {
-  return surrogate_names;
+  static const std::vector<EnumName<SurrogateKind>> names = [] {
+    std::vector<EnumName<SurrogateKind>> out;
+    for (const SurrogateRow& row : surrogate_rows()) out.push_back({row.kind, row.name});
+    return out;
+  }();
+  return names;
 }
 template <>
 std::span<const EnumName<SolverKind>> enum_names() {
@@ -81,10 +73,6 @@ template <>
 std::span<const EnumName<Binning>> enum_names() {
   return binning_names;
 }
-template <>
-std::span<const EnumName<Format>> enum_names() {
-  return format_names;
-}
 
 template <>
 std::span<const EnumName<FeatureKind>> enum_names() {
@@ -99,20 +87,23 @@ std::span<const EnumName<KernelKind>> enum_names() {
   return kernel_names;
 }
 
-const char* to_string(Task value) { return name_of(value); }
-const char* to_string(SurrogateKind value) { return name_of(value); }
-const char* to_string(SolverKind value) { return name_of(value); }
-const char* to_string(OracleKind value) { return name_of(value); }
-const char* to_string(Decoder value) { return name_of(value); }
-const char* to_string(StepRule value) { return name_of(value); }
-const char* to_string(Binning value) { return name_of(value); }
-const char* to_string(Format value) { return name_of(value); }
-const char* to_string(FeatureKind value) { return name_of(value); }
 const char* to_string(KernelKind value) { return name_of(value); }
-const char* to_string(Landmarks value) { return name_of(value); }
 
 void refuse_name(std::string_view name, std::string_view what, const std::string& valid_names) {
-  throw UsageError(fmt::format("{}: '{}' is not a known value; expected one of: {}", what, name, valid_names));
+  throw UsageError(say("{}: '{}' is not a known value; expected one of: {}", what, name, valid_names));
 }
+
+}  // namespace m4n::detail
+
+namespace m4n {
+
+const char* to_string(SurrogateKind value) { return detail::name_of(value); }
+const char* to_string(SolverKind value) { return detail::name_of(value); }
+const char* to_string(OracleKind value) { return detail::name_of(value); }
+const char* to_string(Decoder value) { return detail::name_of(value); }
+const char* to_string(StepRule value) { return detail::name_of(value); }
+const char* to_string(Binning value) { return detail::name_of(value); }
+const char* to_string(FeatureKind value) { return detail::name_of(value); }
+const char* to_string(Landmarks value) { return detail::name_of(value); }
 
 }  // namespace m4n

@@ -11,10 +11,10 @@
 #include <string>
 #include <string_view>
 
-#include "m4n/model.h"
+#include "features/row_weights.h"
 #include "m4n/options.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class Enum>
 struct EnumName {
@@ -22,7 +22,7 @@ struct EnumName {
   const char* name;
 };
 
-// All names of a choice, in the order they are shown. Defined for every enum of m4n/options.h and for Task.
+// All names of a choice, in the order they are shown. Defined for every enum of m4n/options.h.
 template <class Enum>
 std::span<const EnumName<Enum>> enum_names();
 
@@ -54,8 +54,6 @@ Enum parse_name(std::string_view name, std::string_view what) {
 }
 
 template <>
-std::span<const EnumName<Task>> enum_names();
-template <>
 std::span<const EnumName<SurrogateKind>> enum_names();
 template <>
 std::span<const EnumName<SolverKind>> enum_names();
@@ -68,12 +66,10 @@ std::span<const EnumName<StepRule>> enum_names();
 template <>
 std::span<const EnumName<Binning>> enum_names();
 template <>
-std::span<const EnumName<Format>> enum_names();
-template <>
 std::span<const EnumName<FeatureKind>> enum_names();
 template <>
 std::span<const EnumName<KernelKind>> enum_names();
 template <>
 std::span<const EnumName<Landmarks>> enum_names();
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -13,7 +13,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, lane_block>;
@@ -104,11 +104,11 @@ void AddRowsDouble(std::span<const std::size_t> begin, const ScaledRow<double>* 
   add_rows(begin, entries, rows, stride, out);
 }
 
-}  // namespace m4n::kernels::HWY_NAMESPACE
+}  // namespace m4n::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n::kernels {
+namespace m4n::detail::kernels {
 
 HWY_EXPORT(L1Distances);
 HWY_EXPORT(Decay);
@@ -138,5 +138,5 @@ void add_scaled_rows(std::span<const std::size_t> begin, const ScaledRow<double>
   HWY_DYNAMIC_DISPATCH(AddRowsDouble)(begin, entries, rows, stride, out);
 }
 
-}  // namespace m4n::kernels
+}  // namespace m4n::detail::kernels
 #endif

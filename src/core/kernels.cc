@@ -12,7 +12,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, lane_block>;
@@ -139,11 +139,11 @@ void ShiftTowards(std::span<const double> v, double step, std::span<const double
     hn::Store(hn::MulAdd(hn::Load(d, v.data() + a), scale, hn::Load(d, mu.data() + a)), d, u.data() + a);
 }
 
-}  // namespace m4n::kernels::HWY_NAMESPACE
+}  // namespace m4n::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n::kernels {
+namespace m4n::detail::kernels {
 
 HWY_EXPORT(DenseScores);
 HWY_EXPORT(SparseScores);
@@ -174,5 +174,5 @@ void prefetch(std::span<const double> values) {
   for (std::size_t j = 0; j < values.size(); j += lane_block) hwy::Prefetch(values.data() + j);
 }
 
-}  // namespace m4n::kernels
+}  // namespace m4n::detail::kernels
 #endif

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-namespace m4n::kernels {
+namespace m4n::detail::kernels {
 
 inline constexpr std::size_t lane_block = 8;
 inline constexpr double padding_score = -1e100;
@@ -93,4 +93,4 @@ Slope entropy_slope(std::span<const double> mu, std::span<const double> delta, d
 // step = new - old, returns max |step|.
 double difference(std::span<const double> now, std::span<const double> old, std::span<double> step);
 
-}  // namespace m4n::kernels
+}  // namespace m4n::detail::kernels

@@ -1,4 +1,5 @@
 #include "core/option_values.h"
+#include "core/message.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +9,7 @@
 #include <numeric>
 #include <optional>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // The whole of `text` as a decimal number; nothing if any character is left over, or if it does not fit.
@@ -28,10 +29,6 @@ std::optional<double> power_or_number(std::string_view text) {
   const auto base = number<double>(text.substr(0, caret)), exponent = number<double>(text.substr(caret + 1));
   if (!base || !exponent) return std::nullopt;
   return std::pow(*base, *exponent);
-}
-
-[[noreturn]] void refuse(std::string_view option, const std::string& text, std::string_view allowed) {
-  throw UsageError(fmt::format("--{}: found '{}', expected {}", option, text, allowed));
 }
 
 }  // namespace
@@ -82,7 +79,7 @@ double parse_real(std::string_view option, const std::string& text, const RealRa
   const bool inside = value && std::isfinite(*value) &&
                       (range.low_included ? *value >= range.low : *value > range.low) &&
                       (range.high_included ? *value <= range.high : *value < range.high);
-  if (!inside) refuse(option, text, range.words + " such as 0.01, 1e-3 or 2^-10");
+  if (!inside) refuse_value(std::string(option), text, range.words + " such as 0.01, 1e-3 or 2^-10");
   return *value;
 }
 
@@ -103,7 +100,9 @@ std::vector<double> parse_reals(std::string_view option, const std::string& text
     const auto start = exponent(from, a), stop = exponent(to, b);
     const bool fine = start && stop && from.substr(0, a) == to.substr(0, b) && std::abs(*start - *stop) < most &&
                       std::abs(*start) < most_exponent && std::floor(*start - *stop) == *start - *stop;
-    if (!fine) refuse(option, item, "two powers of one base with a whole number of steps between them, as 2^-1:2^-10");
+    if (!fine)
+      refuse_value(std::string(option), item,
+                   "two powers of one base with a whole number of steps between them, as 2^-1:2^-10");
     const double step = *start > *stop ? -1 : 1;
     for (double e = *start; step * e <= step * *stop; e += step)
       out.push_back(parse_real(option, fmt::format("{}^{}", from.substr(0, a), e), range));
@@ -114,17 +113,17 @@ std::vector<double> parse_reals(std::string_view option, const std::string& text
 std::uint64_t parse_whole(std::string_view option, const std::string& text, std::uint64_t low, std::uint64_t high) {
   const auto value = number<std::uint64_t>(text);
   if (!value || *value < low || *value > high)
-    refuse(option, text, fmt::format("a whole number from {} to {}", low, high));
+    refuse_value(std::string(option), text, fmt::format("a whole number from {} to {}", low, high));
   return *value;
 }
 
 bool parse_yes_no(std::string_view option, const std::string& text) {
-  if (text != "yes" && text != "no") refuse(option, text, "yes or no");
+  if (text != "yes" && text != "no") refuse_value(std::string(option), text, "yes or no");
   return text == "yes";
 }
 
 std::string parse_nonempty(std::string_view option, const std::string& text, std::string_view what) {
-  if (text.empty()) refuse(option, text, what);
+  if (text.empty()) refuse_value(std::string(option), text, std::string(what));
   return text;
 }
 
@@ -143,15 +142,16 @@ bool names_a_file(std::string_view text) { return text.find_first_of("./") != st
 std::string parse_word_or_file(std::string_view option, const std::string& text, std::span<const std::string> words) {
   if (std::find(words.begin(), words.end(), text) != words.end()) return text;
   if (names_a_file(text)) return text;
-  throw UsageError(fmt::format("--{}: {}, or a CSV file (write its name with a dot or a slash, as in ./costs)", option,
-                               unknown_word_message("value", text, words)));
+  throw UsageError(say("{}: {}, or a CSV file (write its name with a dot or a slash, as in ./costs)",
+                       detail::option(std::string(option)), unknown_word_message("value", text, words)));
 }
 
 std::size_t parse_choice(std::string_view option, const std::string& text, std::span<const std::string> words) {
   const auto found = std::find(words.begin(), words.end(), text);
   if (found == words.end())
-    throw UsageError(fmt::format("--{}: {}", option, unknown_word_message("value", text, words)));
+    throw UsageError(say("{}: {}", detail::option(std::string(option)), unknown_word_message("value", text, words)),
+                     {std::string(option), text, fmt::format("one of {}", fmt::join(words, ", ")), {}});
   return static_cast<std::size_t>(found - words.begin());
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -9,7 +9,7 @@
 
 #include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Number of letters to insert, delete or replace to turn a into b (Levenshtein). Cost |a| |b|.
 std::size_t edit_distance(std::string_view a, std::string_view b);
@@ -54,4 +54,4 @@ std::string parse_word_or_file(std::string_view option, const std::string& text,
 // The index of `text` in `words`.
 std::size_t parse_choice(std::string_view option, const std::string& text, std::span<const std::string> words);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -8,7 +8,7 @@
 #include "core/aligned.h"
 #include "core/kernels.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Numbers of this type in a cache line: rows are multiples of it.
 template <class Real>
@@ -65,4 +65,4 @@ class PaddedMatrix {
   std::size_t rows_ = 0, columns_ = 0;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

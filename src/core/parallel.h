@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace m4n {
+namespace m4n::detail {
 
 inline unsigned thread_count(unsigned requested) {
   return requested > 0 ? requested : std::max(1U, std::thread::hardware_concurrency());
@@ -45,4 +45,4 @@ void parallel_chunks(std::size_t n, std::size_t chunk_size, unsigned threads, Bo
   if (failure) std::rethrow_exception(failure);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

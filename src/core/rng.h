@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-namespace m4n {
+namespace m4n::detail {
 
 class Rng {
  public:
@@ -61,4 +61,4 @@ class Rng {
   std::uint64_t state_[4];
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

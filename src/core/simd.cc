@@ -56,7 +56,7 @@ void set_simd(std::string_view name) {
   if (found == all.end()) {
     std::vector<std::string> valid = simd_names();
     valid.emplace_back("auto");
-    throw UsageError("M4N_SIMD: " + unknown_word_message("instruction set", name, valid) +
+    throw UsageError("M4N_SIMD: " + detail::unknown_word_message("instruction set", name, valid) +
                      " (what this build has and this machine supports)");
   }
   chosen = static_cast<std::size_t>(found - all.begin());

@@ -17,7 +17,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, lane_block>;
@@ -187,11 +187,11 @@ double Difference(std::span<const double> now, std::span<const double> old, std:
   return hn::GetLane(hn::MaxOfLanes(d, top));
 }
 
-}  // namespace m4n::kernels::HWY_NAMESPACE
+}  // namespace m4n::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n::kernels {
+namespace m4n::detail::kernels {
 
 HWY_EXPORT(Threshold);
 HWY_EXPORT(ProjectSimplex);
@@ -218,5 +218,5 @@ double difference(std::span<const double> now, std::span<const double> old, std:
   return HWY_DYNAMIC_DISPATCH(Difference)(now, old, step);
 }
 
-}  // namespace m4n::kernels
+}  // namespace m4n::detail::kernels
 #endif

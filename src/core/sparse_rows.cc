@@ -14,7 +14,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, lane_block>;
@@ -122,11 +122,11 @@ void RowsUpdateFloat(const SparseView& x, std::size_t first, PaddedRows<const do
   update_rows(x, first, delta, scale, w);
 }
 
-}  // namespace m4n::kernels::HWY_NAMESPACE
+}  // namespace m4n::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n::kernels {
+namespace m4n::detail::kernels {
 
 HWY_EXPORT(RowsScoresDouble);
 HWY_EXPORT(RowsScoresFloat);
@@ -160,5 +160,5 @@ double rows_dot(const SparseView& x, std::size_t a, std::size_t b) {
   return sum;
 }
 
-}  // namespace m4n::kernels
+}  // namespace m4n::detail::kernels
 #endif

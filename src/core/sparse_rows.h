@@ -7,7 +7,7 @@
 #include "core/padded_rows.h"
 #include "m4n/dataset.h"
 
-namespace m4n::kernels {
+namespace m4n::detail::kernels {
 
 // out[r] = bias + sum_e value_e w[column_e] over the entries e of row first + r of x; bias may be null.
 void rows_scores(const SparseView& x, std::size_t first, const double* w, const double* bias, PaddedRows<double> out);
@@ -20,4 +20,4 @@ void rows_update(const SparseView& x, std::size_t first, PaddedRows<const double
 // x_a . x_b
 double rows_dot(const SparseView& x, std::size_t a, std::size_t b);
 
-}  // namespace m4n::kernels
+}  // namespace m4n::detail::kernels

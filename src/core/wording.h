@@ -2,12 +2,14 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
-namespace m4n {
+namespace m4n::detail {
 
 // The plural is the noun and "s", or as given.
 inline std::string counted(std::uint64_t count, std::string_view noun, std::string_view plural = {}) {
@@ -21,4 +23,14 @@ inline std::string lambda_text(double lambda) {
   return std::frexp(lambda, &exponent) == 0.5 ? fmt::format("2^{}", exponent - 1) : fmt::format("{:.6g}", lambda);
 }
 
-}  // namespace m4n
+// The first few of a long list.
+template <class Entry>
+std::string abridged(const std::vector<Entry>& list) {
+  constexpr std::size_t most = 30;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(list.size(), most); ++i) text += fmt::format("{}{}", i > 0 ? ", " : "", list[i]);
+  if (list.size() > most) text += ", ...";
+  return text;
+}
+
+}  // namespace m4n::detail

@@ -5,16 +5,16 @@
 #include <cmath>
 #include <span>
 
+#include "core/message.h"
 #include "data/table.h"
-#include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 class CsvRows {
  public:
-  CsvRows(LineReader& lines, CsvColumns columns, bool target_required)
-      : lines_(lines), columns_(std::move(columns)), target_required_(target_required) {
+  CsvRows(LineReader& lines, CsvColumns columns, Truth truth)
+      : lines_(lines), columns_(std::move(columns)), truth_(truth) {
     matrix_.cols = columns_.feature_names.size();
   }
 
@@ -23,7 +23,7 @@ class CsvRows {
     for (std::string_view line; lines_.next(line);)
       if (!blank_lines.pass(line, lines_, matrix_.rows > 0)) add(line);
     if (matrix_.rows == 0)
-      throw Error(fmt::format("{}: only a header and no examples; expected one line an example", lines_.file()));
+      throw Error(say("{}: only a header and no examples; expected one line an example", lines_.file()));
     table_.x = std::move(matrix_);
     if (columns_.target_column >= 0)
       table_.target_name = columns_.names[static_cast<std::size_t>(columns_.target_column)];
@@ -67,8 +67,8 @@ class CsvRows {
     if (role == CsvColumns::weight) {
       const double weight = number(p, end, c);
       if (!is_weight(weight))
-        throw Error(fmt::format("{}: weight {}; expected a number above 0, from {} to {}", where(c), weight,
-                                smallest_weight, largest_weight));
+        throw Error(say("{}: weight {}; expected a number above 0, from {} to {}", where(c), weight, smallest_weight,
+                        largest_weight));
       make_room(table_.weight, 1, lines_);
       table_.weight.push_back(weight);
       return;
@@ -78,13 +78,13 @@ class CsvRows {
       make_room(table_.ids, 1, lines_);
       table_.ids.emplace_back(cell);
     } else if (role == CsvColumns::fold) {
-      if (cell.empty()) throw Error(fmt::format("{}: missing fold; every example needs one", where(c)));
+      if (cell.empty()) throw Error(say("{}: missing fold; every example needs one", where(c)));
       make_room(table_.folds, 1, lines_);
       table_.folds.emplace_back(cell);
     } else if (role == CsvColumns::target) {
       const std::string_view label = trim(cell);
-      if (label.empty() && target_required_)
-        throw Error(fmt::format("{}: missing label; expected a class name or a number", where(c)));
+      if (label.empty() && truth_ == Truth::required)
+        throw Error(say("{}: missing label; expected a class name or a number", where(c)));
       make_room(table_.target, 1, lines_);
       table_.target.emplace_back(label);
     }
@@ -102,14 +102,14 @@ class CsvRows {
     const std::string_view cell = trim(text(after, end, c));
     if (ranks && cell.empty())
       throw Error(
-          fmt::format("{}: missing rank; a ranking must be complete, as an item's score depends on its position among "
-                      "all of them: fill it in or leave the example out",
-                      where(c)));
+          say("{}: missing rank; a ranking must be complete, as an item's score depends on its position among "
+              "all of them: fill it in or leave the example out",
+              where(c)));
     const double value = number(p, end, c);
     const double low = ranks ? 1 : 0, high = ranks ? static_cast<double>(count) : 1;
     if (!(value >= low && value <= high) || value != std::floor(value))
-      throw Error(fmt::format("{}: found {}, expected {}", where(c), value,
-                              ranks ? fmt::format("a rank from 1 (the best) to {}", count) : "0 or 1"));
+      throw Error(say("{}: found {}, expected {}", where(c), value,
+                      ranks ? fmt::format("a rank from 1 (the best) to {}", count) : "0 or 1"));
     table_.outputs[matrix_.rows * count + place] = static_cast<std::int32_t>(value);
   }
 
@@ -121,10 +121,10 @@ class CsvRows {
       std::size_t& first = item_of_[static_cast<std::size_t>(ranks[j] - 1)];
       if (first > 0)
         throw Error(
-            fmt::format("{}: line {}: {} and {} both have the rank {}; every rank from 1 to {} must occur once: break "
-                        "the tie, or leave the example out",
-                        lines_.file(), lines_.line_number(), columns_.output_names[first - 1], columns_.output_names[j],
-                        ranks[j], count));
+            say("{}: line {}: {} and {} both have the rank {}; every rank from 1 to {} must occur once: break "
+                "the tie, or leave the example out",
+                lines_.file(), lines_.line_number(), columns_.output_names[first - 1], columns_.output_names[j],
+                ranks[j], count));
       first = j + 1;
     }
   }
@@ -140,20 +140,20 @@ class CsvRows {
     const std::string_view cell = trim(text(p, end, c));
     const auto careful = finite_number(cell);
     if (careful) return *careful;
-    if (cell.empty()) throw Error(fmt::format("{}: missing value; fill it in or leave the example out", where(c)));
+    if (cell.empty()) throw Error(say("{}: missing value; fill it in or leave the example out", where(c)));
     const bool logical =
         cell == "True" || cell == "False" || cell == "TRUE" || cell == "FALSE" || cell == "true" || cell == "false";
-    throw Error(fmt::format("{}: found {}, expected a finite number{}", where(c), shown(cell),
-                            logical ? "; write true and false as 1 and 0" : ""));
+    throw Error(say("{}: found {}, expected a finite number{}", where(c), shown(cell),
+                    logical ? "; write true and false as 1 and 0" : ""));
   }
 
   std::string_view text(const char*& p, const char* end, std::size_t c) {
     const auto cell = next_cell(p, end, storage_);
     if (!cell)
       throw Error(
-          fmt::format("{}: a quoted cell is not closed, or text follows its closing quote; write it as \"...\" on "
-                      "one line, with \"\" for a quote inside",
-                      where(c)));
+          say("{}: a quoted cell is not closed, or text follows its closing quote; write it as \"...\" on "
+              "one line, with \"\" for a quote inside",
+              where(c)));
     return *cell;
   }
 
@@ -163,14 +163,13 @@ class CsvRows {
   }
 
   [[noreturn]] void refuse_length() const {
-    throw Error(fmt::format("{}: line {}: found {} cells, expected {} as in the header", lines_.file(),
-                            lines_.line_number(), split_cells(line_, lines_.file(), lines_.line_number()).size(),
-                            columns_.names.size()));
+    throw Error(say("{}: line {}: found {} cells, expected {} as in the header", lines_.file(), lines_.line_number(),
+                    split_cells(line_, lines_.file(), lines_.line_number()).size(), columns_.names.size()));
   }
 
   LineReader& lines_;
   CsvColumns columns_;
-  bool target_required_;
+  Truth truth_;
   std::string_view line_;  // being read
   std::string storage_;
   std::vector<std::size_t> item_of_;  // the item of every rank in this row, from 1; 0: none yet
@@ -180,14 +179,14 @@ class CsvRows {
 
 }  // namespace
 
-RawTable read_csv(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected) {
+RawTable read_csv(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected) {
   std::string_view header;
   bool found = false;
   while (!found && lines.next(header)) found = !trim(header).empty();
-  if (!found) throw Error(fmt::format("{}: only blank lines; expected a header and examples", lines.file()));
+  if (!found) throw Error(say("{}: only blank lines; expected a header and examples", lines.file()));
   CsvColumns columns = assign_columns(split_cells(header, lines.file(), lines.line_number()), lines.file(),
-                                      lines.line_number(), options, target_required, expected);
-  return CsvRows(lines, std::move(columns), target_required).read();
+                                      lines.line_number(), options, truth, expected);
+  return CsvRows(lines, std::move(columns), truth).read();
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

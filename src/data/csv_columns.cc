@@ -10,10 +10,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/message.h"
 #include "data/table.h"
-#include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr char letter_of(OutputColumns outputs) { return outputs == OutputColumns::ranks ? 'r' : 'y'; }
@@ -27,39 +27,37 @@ char output_family(const std::string& name) {
 class Assignment {
  public:
   Assignment(std::vector<std::string> header, const std::string& file, std::size_t line, const ReadOptions& options,
-             const Model* expected)
+             const ExpectedColumns* expected)
       : file_(file), line_(line), options_(options), wanted_target_(options.target) {
     columns_.names = std::move(header);
     columns_.role.assign(columns_.names.size(), CsvColumns::ignored);
     if (expected != nullptr) {
       for (std::size_t j = 0; j < expected->feature_names.size(); ++j) place_.emplace(expected->feature_names[j], j);
-      for (const std::string* name :
-           {&expected->target_column, &expected->weights_column, &expected->id_column, &expected->fold_column})
-        if (!name->empty()) known_.insert(*name);
-      if (wanted_target_.empty() && find(expected->target_column) >= 0) wanted_target_ = expected->target_column;
+      known_.insert(expected->no_features.begin(), expected->no_features.end());
+      if (wanted_target_.empty() && find(expected->target) >= 0) wanted_target_ = expected->target;
     }
     check_names();
   }
 
-  CsvColumns run(bool target_required, const Model* expected) {
+  CsvColumns run(Truth truth, const ExpectedColumns* expected) {
     columns_.outputs = chosen_outputs(expected);
     if (columns_.outputs == OutputColumns::one)
-      columns_.target_column = find_target(target_required);
+      columns_.target_column = find_target(truth);
     else
-      find_outputs(target_required, expected);
+      find_outputs(truth, expected);
     const std::ptrdiff_t weight = find_named(options_.weights, "weights"), id = find_named(options_.id, "id");
     const std::ptrdiff_t target = columns_.target_column, fold = find_named(options_.fold, "folds");
     const std::ptrdiff_t named[] = {target, weight, id, fold};
     for (std::size_t a = 0; a < std::size(named); ++a)
       for (std::size_t b = 0; b < a; ++b)
         if (named[a] >= 0 && named[a] == named[b])
-          throw UsageError(fmt::format(
-              "{}: one column is asked to be two of target, weights, id and folds; name different ones", file_));
+          throw UsageError(
+              say("{}: one column is asked to be two of target, weights, id and folds; name different ones", file_));
     for (const std::ptrdiff_t column : {weight, id, fold})
       if (column >= 0 && columns_.role[static_cast<std::size_t>(column)] <= CsvColumns::first_output)
         throw UsageError(
-            fmt::format("{}: {} is one of the output columns and cannot be weights, id or folds too; name another one",
-                        file_, shown(columns_.names[static_cast<std::size_t>(column)])));
+            say("{}: {} is one of the output columns and cannot be weights, id or folds too; name another one", file_,
+                shown(columns_.names[static_cast<std::size_t>(column)])));
     const auto assign = [this](std::ptrdiff_t column, CsvColumns::Role role) {
       if (column >= 0) columns_.role[static_cast<std::size_t>(column)] = role;
     };
@@ -87,29 +85,29 @@ class Assignment {
   void check_names() const {
     const auto& names = columns_.names;
     if (names.size() == 1 && names[0].find_first_of(";\t ") != std::string::npos)
-      throw Error(fmt::format("{}: line {}: no comma in the header {}; columns must be separated by commas", file_,
-                              line_, shown(names[0])));
+      throw Error(say("{}: line {}: no comma in the header {}; columns must be separated by commas", file_, line_,
+                      shown(names[0])));
     std::unordered_map<std::string_view, std::size_t> first;
     std::size_t numbers = 0;
     for (std::size_t c = 0; c < names.size(); ++c) {
       if (names[c].empty())
-        throw Error(fmt::format("{}: line {}, column {}: the header has no name here; give every column one{}", file_,
-                                line_, c + 1, c == 0 ? " (written by pandas? use index=False)" : ""));
+        throw Error(say("{}: line {}, column {}: the header has no name here; give every column one{}", file_, line_,
+                        c + 1, c == 0 ? " (written by pandas? use index=False)" : ""));
       if (names[c].find('\0') != std::string::npos)
-        throw Error(fmt::format("{}: line {}: binary data where the header should be; expected CSV or LIBSVM text",
-                                file_, line_));
+        throw Error(
+            say("{}: line {}: binary data where the header should be; expected CSV or LIBSVM text", file_, line_));
       if (finite_number(names[c]) && !place_.contains(names[c])) ++numbers;
     }
     // Before the search for duplicates: a row of data often has some.
     if (numbers == names.size())
       throw Error(
-          fmt::format("{}: line {}: only numbers where the header should be ({}); put a line with the names of "
-                      "the columns first",
-                      file_, line_, shown_list(names, 3)));
+          say("{}: line {}: only numbers where the header should be ({}); put a line with the names of "
+              "the columns first",
+              file_, line_, shown_list(names, 3)));
     for (std::size_t c = 0; c < names.size(); ++c)
       if (const auto [at, is_new] = first.emplace(names[c], c + 1); !is_new)
-        throw Error(fmt::format("{}: line {}: columns {} and {} are both called {}; names must differ", file_, line_,
-                                at->second, c + 1, shown(names[c])));
+        throw Error(say("{}: line {}: columns {} and {} are both called {}; names must differ", file_, line_,
+                        at->second, c + 1, shown(names[c])));
   }
 
   std::ptrdiff_t find(const std::string& name) const {
@@ -120,8 +118,8 @@ class Assignment {
   std::ptrdiff_t find_named(const std::string& name, const char* option) const {
     const std::ptrdiff_t at = name.empty() ? -1 : find(name);
     if (at < 0 && !name.empty())
-      throw Error(fmt::format("{}: line {}: no column {} (--{}); the columns are {}", file_, line_, shown(name), option,
-                              shown_list(columns_.names, 10)));
+      throw Error(say("{}: line {}: no column {} ({}); the columns are {}", file_, line_, shown(name),
+                      detail::option(option), shown_list(columns_.names, 10)));
     return at;
   }
 
@@ -129,15 +127,12 @@ class Assignment {
     return find(std::string{letter, '1'}) >= 0 && find(std::string{letter, '2'}) >= 0;
   }
 
-  OutputColumns chosen_outputs(const Model* expected) const {
+  OutputColumns chosen_outputs(const ExpectedColumns* expected) const {
     if (expected != nullptr) {
-      const OutputColumns own = expected->task == Task::ranking      ? OutputColumns::ranks
-                                : expected->task == Task::multilabel ? OutputColumns::marks
-                                                                     : OutputColumns::one;
+      const OutputColumns own = expected->output_columns;
       if (own != OutputColumns::one && !options_.target.empty())
-        throw UsageError(
-            fmt::format("--target {}: the outputs of this model are the columns {}1, {}2, ..; leave it out",
-                        options_.target, letter_of(own), letter_of(own)));
+        throw UsageError(say("--target {}: the outputs of this model are the columns {}1, {}2, ..; leave it out",
+                             options_.target, letter_of(own), letter_of(own)));
       return own;
     }
     if (options_.outputs) return *options_.outputs;
@@ -153,49 +148,50 @@ class Assignment {
   }
 
   // r1, r2, .. without a gap, in any order; left alone where they are not required.
-  void find_outputs(bool required, const Model* expected) {
+  void find_outputs(Truth truth, const ExpectedColumns* expected) {
     const char letter = letter_of(columns_.outputs);
     const auto count = std::count_if(columns_.names.begin(), columns_.names.end(),
                                      [this](const std::string& name) { return is_output(name); });
-    if (!required) return;
+    if (truth == Truth::optional) return;
     const std::ptrdiff_t least = columns_.outputs == OutputColumns::ranks ? 2 : 1;
     if (count < least)
-      throw Error(fmt::format("{}: line {}: {} output column{} {}1, {}2, ..; at least {} needed; the columns are {}",
-                              file_, line_, count == 0 ? "no" : "only one", count == 0 ? "s" : "", letter, letter,
-                              least == 1 ? "one is" : "two are", shown_list(columns_.names, 10)));
-    if (expected != nullptr && static_cast<std::size_t>(count) != expected->k())
-      throw Error(fmt::format("{}: line {}: {} output columns {}1, {}2, ..; the model has {}", file_, line_, count,
-                              letter, letter, expected->k()));
+      throw Error(say("{}: line {}: {} output column{} {}1, {}2, ..; at least {} needed; the columns are {}", file_,
+                      line_, count == 0 ? "no" : "only one", count == 0 ? "s" : "", letter, letter,
+                      least == 1 ? "one is" : "two are", shown_list(columns_.names, 10)));
+    if (expected != nullptr && static_cast<std::size_t>(count) != expected->outputs)
+      throw Error(say("{}: line {}: {} output columns {}1, {}2, ..; the model has {}", file_, line_, count, letter,
+                      letter, expected->outputs));
     for (std::ptrdiff_t j = 0; j < count; ++j) {
       const std::string name = letter + std::to_string(j + 1);
       const std::ptrdiff_t at = find(name);
       if (at < 0)
-        throw Error(fmt::format("{}: line {}: {} output columns, but {} is not among them; number them {}1 to {}{}",
-                                file_, line_, count, name, letter, letter, count));
+        throw Error(say("{}: line {}: {} output columns, but {} is not among them; number them {}1 to {}{}", file_,
+                        line_, count, name, letter, letter, count));
       columns_.role[static_cast<std::size_t>(at)] = CsvColumns::first_output - j;
       columns_.output_names.push_back(name);
     }
   }
 
-  std::ptrdiff_t find_target(bool required) const {
-    if (!wanted_target_.empty()) return required ? find_named(wanted_target_, "target") : find(wanted_target_);
+  std::ptrdiff_t find_target(Truth truth) const {
+    if (!wanted_target_.empty())
+      return truth == Truth::required ? find_named(wanted_target_, "target") : find(wanted_target_);
     for (const char* name : {"label", "target"})
       if (const std::ptrdiff_t at = find(name); at >= 0 && !place_.contains(name)) return at;
-    if (!required) return -1;
+    if (truth == Truth::optional) return -1;
     for (const char family : {'y', 'r'})
       if (has_family(family))
         throw Error(
-            fmt::format("{}: line {}: several output columns ({}1, {}2, ..) and no column label or target: these "
-                        "are {}; --target picks one of the columns",
-                        file_, line_, family, family,
-                        family == 'y' ? "sets of labels; use --task multilabel" : "rankings; use --task ranking"));
+            say("{}: line {}: several output columns ({}1, {}2, ..) and no column label or target: these "
+                "are {}; --target picks one of the columns",
+                file_, line_, family, family,
+                family == 'y' ? say("sets of labels; use --task multilabel") : say("rankings; use --task ranking")));
     const auto numbers = std::count_if(columns_.names.begin(), columns_.names.end(),
                                        [](const std::string& name) { return finite_number(name).has_value(); });
-    throw Error(fmt::format("{}: line {}: no column label or target; the columns are {}; {}", file_, line_,
-                            shown_list(columns_.names, 10),
-                            2 * numbers > std::ssize(columns_.names)
-                                ? "this looks like data: put a line with the names of the columns first"
-                                : "name the one to learn with --target"));
+    throw Error(say("{}: line {}: no column label or target; the columns are {}; {}", file_, line_,
+                    shown_list(columns_.names, 10),
+                    2 * numbers > std::ssize(columns_.names)
+                        ? say("this looks like data: put a line with the names of the columns first")
+                        : say("name the one to learn with --target")));
   }
 
   bool gives_answer_away(const std::string& name) const {
@@ -212,25 +208,25 @@ class Assignment {
     return family != 0 && output_family(name) == family && find(std::string{family, '1'}) >= 0;
   }
 
-  void number_features(const std::vector<std::size_t>& others, const Model* expected) {
+  void number_features(const std::vector<std::size_t>& others, const ExpectedColumns* expected) {
     if (others.empty())
-      throw Error(fmt::format("{}: line {}: no feature columns; the columns are {}", file_, line_,
-                              shown_list(columns_.names, 10)));
+      throw Error(
+          say("{}: line {}: no feature columns; the columns are {}", file_, line_, shown_list(columns_.names, 10)));
     if (expected != nullptr && others.size() != expected->d)
-      throw Error(fmt::format("{}: line {}: {} feature columns, but the model was trained on {} features without names",
-                              file_, line_, others.size(), expected->d));
+      throw Error(say("{}: line {}: {} feature columns, but the model was trained on {} features without names", file_,
+                      line_, others.size(), expected->d));
     for (const std::size_t c : others) {
       columns_.role[c] = std::ssize(columns_.feature_names);
       columns_.feature_names.push_back(columns_.names[c]);
     }
   }
 
-  void match_features(const std::vector<std::size_t>& others, const Model& expected) {
+  void match_features(const std::vector<std::size_t>& others, const ExpectedColumns& expected) {
     std::vector<bool> found(expected.feature_names.size());
     for (const std::size_t c : others) {
       const auto at = place_.find(columns_.names[c]);
       if (at == place_.end())
-        throw Error(fmt::format(
+        throw Error(say(
             "{}: line {}, column {}: {} is no feature of the model (it has {}: {}); remove the column, or name it with "
             "--target, --id or --weights if it is the label, an id or a weight",
             file_, line_, c + 1, shown(columns_.names[c]), expected.feature_names.size(),
@@ -242,8 +238,8 @@ class Assignment {
     for (std::size_t j = 0; j < found.size(); ++j)
       if (!found[j]) missing.push_back(expected.feature_names[j]);
     if (!missing.empty())
-      throw Error(fmt::format("{}: line {}: {} of the model's {} features are not among the columns: {}", file_, line_,
-                              missing.size(), found.size(), shown_list(missing, 5)));
+      throw Error(say("{}: line {}: {} of the model's {} features are not among the columns: {}", file_, line_,
+                      missing.size(), found.size(), shown_list(missing, 5)));
     columns_.feature_names = expected.feature_names;
   }
 
@@ -259,8 +255,8 @@ class Assignment {
 }  // namespace
 
 CsvColumns assign_columns(std::vector<std::string> header, const std::string& file, std::size_t line,
-                          const ReadOptions& options, bool target_required, const Model* expected) {
-  return Assignment(std::move(header), file, line, options, expected).run(target_required, expected);
+                          const ReadOptions& options, Truth truth, const ExpectedColumns* expected) {
+  return Assignment(std::move(header), file, line, options, expected).run(truth, expected);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -15,9 +15,9 @@
 #include <system_error>
 #include <vector>
 
-#include "m4n/error.h"
+#include "core/message.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::size_t packed_buffer_size = std::size_t{1} << 18;
@@ -54,7 +54,7 @@ struct Input::State {
       ssize_t got = -1;
       while ((got = ::read(::fileno(file.get()), out, size)) < 0 && errno == EINTR) {
       }
-      if (got < 0) throw Error(fmt::format("{}: cannot be read: {}", name, std::generic_category().message(errno)));
+      if (got < 0) throw Error(say("{}: cannot be read: {}", name, std::generic_category().message(errno)));
       count = static_cast<std::size_t>(got);
     } else {
       count = std::min(size, text.size());
@@ -78,8 +78,7 @@ struct Input::State {
     while (head.size() < 2 && read_source(&next, 1) == 1) head.push_back(next);
     if (head != "\x1f\x8b") return;
     packed_buffer.resize(packed_buffer_size);
-    if (inflateInit2(&zip, gzip_window_bits) != Z_OK)
-      throw Error(fmt::format("{}: no memory to unpack the gzip data", name));
+    if (inflateInit2(&zip, gzip_window_bits) != Z_OK) throw Error(say("{}: no memory to unpack the gzip data", name));
     packed = member_open = true;
   }
 
@@ -98,7 +97,7 @@ struct Input::State {
     while (done < size && !stored_end) {
       if (!refill_packed()) {
         if (member_open)
-          throw Error(fmt::format("{}: the gzip data end too early (a truncated file); fetch or pack it again", name));
+          throw Error(say("{}: the gzip data end too early (a truncated file); fetch or pack it again", name));
         stored_end = true;
         break;
       }
@@ -114,8 +113,8 @@ struct Input::State {
       if (status == Z_STREAM_END)
         member_open = false;
       else if (status != Z_OK && status != Z_BUF_ERROR)
-        throw Error(fmt::format("{}: damaged gzip data ({}); fetch or pack it again", name,
-                                zip.msg != nullptr ? zip.msg : "zlib cannot unpack it"));
+        throw Error(say("{}: damaged gzip data ({}); fetch or pack it again", name,
+                        zip.msg != nullptr ? zip.msg : "zlib cannot unpack it"));
     }
     return done;
   }
@@ -136,9 +135,9 @@ Input Input::open(const std::string& path) {
   state->name = path;
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
-    throw Error(fmt::format("{}: is a directory; name a data file in it", path));
+    throw Error(say("{}: is a directory; name a data file in it", path));
   state->file.reset(std::fopen(path.c_str(), "rb"));
-  if (!state->file) throw Error(fmt::format("{}: cannot be opened: {}", path, std::generic_category().message(errno)));
+  if (!state->file) throw Error(say("{}: cannot be opened: {}", path, std::generic_category().message(errno)));
   if (std::filesystem::is_regular_file(path, ignored)) {
     const std::uintmax_t size = std::filesystem::file_size(path, ignored);
     if (!ignored) state->stored_total = size;
@@ -175,9 +174,9 @@ std::string read_all(Input& input, std::size_t limit) {
     count = input.read(text.data() + before, piece);
     text.resize(before + count);
     if (text.size() > limit)
-      throw Error(fmt::format("{}: more than {} bytes, too large for a file of this kind", input.name(), limit));
+      throw Error(say("{}: more than {} bytes, too large for a file of this kind", input.name(), limit));
   }
   return text;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

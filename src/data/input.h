@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace m4n {
+namespace m4n::detail {
 
 class Input {
  public:
@@ -34,4 +34,4 @@ class Input {
 // All of a small file; refuses more than `limit` bytes.
 std::string read_all(Input& input, std::size_t limit);
 
-}  // namespace m4n
+}  // namespace m4n::detail

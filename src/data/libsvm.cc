@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/message.h"
 #include "data/table.h"
-#include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::uint64_t largest_index = std::uint64_t{1} << 31;
@@ -18,8 +18,8 @@ bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 class LibsvmRows {
  public:
-  LibsvmRows(LineReader& lines, bool target_required, const Model* expected)
-      : lines_(lines), target_required_(target_required), expected_(expected) {}
+  LibsvmRows(LineReader& lines, Truth truth, const ExpectedColumns* expected)
+      : lines_(lines), truth_(truth), expected_(expected) {}
 
   RawTable read() {
     BlankLines blank_lines;
@@ -29,15 +29,13 @@ class LibsvmRows {
       if (trim(line.substr(0, hash)).empty()) continue;  // a comment alone is no example
       add(line.substr(0, hash));
     }
-    if (matrix_.rows == 0)
-      throw Error(fmt::format("{}: no examples; expected lines label index:value ..", lines_.file()));
+    if (matrix_.rows == 0) throw Error(say("{}: no examples; expected lines label index:value ..", lines_.file()));
     if (expected_ != nullptr)
       matrix_.cols = expected_->d;
     else
       refuse_lone_index();
     if (matrix_.cols == 0)
-      throw Error(
-          fmt::format("{}: no index:value pair in the whole file; there is nothing to learn from", lines_.file()));
+      throw Error(say("{}: no index:value pair in the whole file; there is nothing to learn from", lines_.file()));
     if (!table_.target.empty()) table_.target_name = "label";
     table_.x = std::move(matrix_);
     return std::move(table_);
@@ -62,10 +60,10 @@ class LibsvmRows {
       if (stop == nullptr || (stop != end && !is_blank(*stop)) || !std::isfinite(value)) refuse(token, end);
       if (index <= previous || index > largest_index) refuse_index(index, previous);
       if (expected_ != nullptr && index > expected_->d)
-        throw Error(fmt::format(
-            "{}: index {}, but the model has {} features; leave such entries out, or train on data that have "
-            "them",
-            where(), index, expected_->d));
+        throw Error(
+            say("{}: index {}, but the model has {} features; leave such entries out, or train on data that have "
+                "them",
+                where(), index, expected_->d));
       if (matrix_.value.size() == matrix_.value.capacity()) {
         make_room(matrix_.value, 1, lines_);
         make_room(matrix_.column, 1, lines_);
@@ -93,19 +91,19 @@ class LibsvmRows {
     while (stop != end && !is_blank(*stop)) ++stop;
     const std::string_view word(p, static_cast<std::size_t>(stop - p));
     const bool labelled = word.find(':') == std::string_view::npos;
-    if (!labelled && target_required_)
-      throw Error(fmt::format("{}: the line begins with {}, expected a label (a word or number without a colon)",
-                              where(), shown(word)));
+    if (!labelled && truth_ == Truth::required)
+      throw Error(say("{}: the line begins with {}, expected a label (a word or number without a colon)", where(),
+                      shown(word)));
     if (labelled && word.find(',') != std::string_view::npos)
       throw Error(
-          fmt::format("{}: label {} with a comma; multi-label data are not supported by this command, and class "
-                      "names in LIBSVM files have no commas",
-                      where(), shown(word)));
+          say("{}: label {} with a comma; multi-label data are not supported by this command, and class "
+              "names in LIBSVM files have no commas",
+              where(), shown(word)));
     if (matrix_.rows > 0 && labelled == table_.target.empty())
       throw Error(
-          fmt::format("{}: the line begins with {} and has {} label, unlike the lines before; expected all lines "
-                      "with a label or all without",
-                      where(), shown(word), labelled ? "a" : "no"));
+          say("{}: the line begins with {} and has {} label, unlike the lines before; expected all lines "
+              "with a label or all without",
+              where(), shown(word), labelled ? "a" : "no"));
     if (!labelled) return p;
     make_room(table_.target, 1, lines_);
     table_.target.emplace_back(word);
@@ -119,9 +117,8 @@ class LibsvmRows {
     while (stop != end && !is_blank(*stop)) ++stop;
     const std::string_view word(token, static_cast<std::size_t>(stop - token));
     if (word.substr(0, 4) == "qid:")
-      throw Error(fmt::format("{}: found {}; ranking data with query numbers are not supported", where(), shown(word)));
-    throw Error(
-        fmt::format("{}: found {}, expected index:value with an index of digits from 1 to 2^31 and a finite value",
+      throw Error(say("{}: found {}; ranking data with query numbers are not supported", where(), shown(word)));
+    throw Error(say("{}: found {}, expected index:value with an index of digits from 1 to 2^31 and a finite value",
                     where(), shown(word)));
   }
 
@@ -130,21 +127,21 @@ class LibsvmRows {
     const std::size_t entries = matrix_.value.size();
     if (matrix_.cols <= usual_index || matrix_.cols / 1000 <= entries) return;
     throw Error(
-        fmt::format("{}: line {}: index {}, but the file has only {} {}: the model needs weights for every index up to "
-                    "the largest; renumber the features from 1",
-                    lines_.file(), largest_index_line_, matrix_.cols, entries, entries == 1 ? "entry" : "entries"));
+        say("{}: line {}: index {}, but the file has only {} {}: the model needs weights for every index up to "
+            "the largest; renumber the features from 1",
+            lines_.file(), largest_index_line_, matrix_.cols, entries, entries == 1 ? "entry" : "entries"));
   }
 
   [[noreturn]] void refuse_index(std::uint64_t index, std::uint64_t previous) const {
-    if (index == 0) throw Error(fmt::format("{}: index 0; indices count from 1", where()));
-    if (index > largest_index) throw Error(fmt::format("{}: index {}; expected at most 2^31", where(), index));
-    throw Error(fmt::format("{}: index {} after {}; indices must increase within a line, each only once", where(),
-                            index, previous));
+    if (index == 0) throw Error(say("{}: index 0; indices count from 1", where()));
+    if (index > largest_index) throw Error(say("{}: index {}; expected at most 2^31", where(), index));
+    throw Error(
+        say("{}: index {} after {}; indices must increase within a line, each only once", where(), index, previous));
   }
 
   LineReader& lines_;
-  bool target_required_;
-  const Model* expected_;
+  Truth truth_;
+  const ExpectedColumns* expected_;
   std::size_t largest_index_line_ = 0;
   SparseMatrix matrix_;
   RawTable table_;
@@ -152,17 +149,16 @@ class LibsvmRows {
 
 }  // namespace
 
-RawTable read_libsvm(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected) {
+RawTable read_libsvm(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected) {
   for (const auto& [name, option] : {std::pair{&options.target, "target"},
                                      {&options.weights, "weights"},
                                      {&options.id, "id"},
                                      {&options.fold, "folds"}})
     if (!name->empty())
       throw UsageError(
-          fmt::format("{}: LIBSVM files have no named columns, so --{} {} means nothing here; leave it out or "
-                      "use CSV",
-                      lines.file(), option, *name));
-  return LibsvmRows(lines, target_required, expected).read();
+          say("{}: LIBSVM files have no named columns, so {} {} means nothing here; leave it out or use CSV",
+              lines.file(), detail::option(option), *name));
+  return LibsvmRows(lines, truth, expected).read();
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

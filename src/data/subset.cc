@@ -1,5 +1,4 @@
 // Some examples of a dataset, with everything they own.
-#include "structures/graphs/edges.h"
 #include "m4n/dataset.h"
 
 namespace m4n {

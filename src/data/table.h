@@ -7,15 +7,55 @@
 #include <vector>
 
 #include "data/text.h"
+#include "m4n/dataset.h"
+#include "m4n/options.h"
 #include "m4n/read.h"
 
-namespace m4n {
+namespace m4n::detail {
 
-// read_table for lines from anywhere.
-RawTable read_table(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected);
+// A file as read, before labels are given a meaning.
+struct RawTable {
+  std::string path;
+  Features x;
+  std::vector<std::string> feature_names;  // empty for LIBSVM
+  std::vector<std::string> left_out;       // columns that are no features because they would give the label away
+  std::string target_name;                 // the column the labels came from; empty: there is none
+  std::vector<std::string> target;         // one cell an example, as written; empty if there is no such column
+  std::vector<std::string> output_names;   // r1, r2, .. or y1, y2, .. where these are the output together
+  std::vector<std::int32_t> outputs;  // n x output_names: ranks from 1, a permutation in each row; or marks 0 and 1
+  std::vector<double> weight;         // empty: no such column
+  std::vector<std::string> ids;       // empty: no such column
+  std::vector<std::string> folds;     // empty: no such column
+  std::vector<std::size_t> line;      // of each example in the file, counted from 1, for messages
+};
 
-RawTable read_csv(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected);
-RawTable read_libsvm(LineReader& lines, const ReadOptions& options, bool target_required, const Model* expected);
+// The columns that a trained model knows.
+struct ExpectedColumns {
+  std::vector<std::string> feature_names;  // empty: they have none
+  std::size_t d = 0, outputs = 0;          // features; columns r1.. or y1..
+  OutputColumns output_columns = OutputColumns::one;
+  std::vector<std::string> no_features;  // label, weights, id and fold of the training data
+  std::string target;                    // the label's; empty: the usual names
+};
+
+// Plain or gzip, CSV or LIBSVM, found by content unless options say; "-" is standard input.
+// Every CSV column that is not the label, the weight, the id or the fold is a feature, except what would give the label
+// away: `target` beside `label` when neither is asked for, and y2, y3, .. when y1 is asked for (r1.. likewise). Where
+// options.outputs says so, or there is neither label nor target, r1, r2, .. or y1, y2, .. are the output together.
+// `expected`: CSV columns are then matched by name (any order, label columns absent or ignored, and so what the model
+// remembers as label, weights, id and fold) or, if the model has no names, by count; LIBSVM columns are padded, or
+// refused when beyond. Null: training data.
+RawTable read_table(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected);
+RawTable read_table(const std::string& path, const ReadOptions& options, Truth truth,
+                    const ExpectedColumns* expected = nullptr);
+
+RawTable read_csv(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected);
+RawTable read_libsvm(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected);
+
+// A dataset without labels, one row an example; what it holds is moved out of the table.
+Dataset unlabelled(RawTable& table);
+// The same with M labels an example: ranks as positions from 0, or marks as they are.
+Dataset with_outputs(RawTable& table, OutputColumns outputs);
 
 // Weights of examples and classes. Products and sums of such weights stay within the range of a double.
 inline constexpr double smallest_weight = 1e-30, largest_weight = 1e30;
@@ -40,7 +80,7 @@ struct CsvColumns {
   std::ptrdiff_t target_column = -1;      // -1: none
 };
 CsvColumns assign_columns(std::vector<std::string> header, const std::string& file, std::size_t line,
-                          const ReadOptions& options, bool target_required, const Model* expected);
+                          const ReadOptions& options, Truth truth, const ExpectedColumns* expected);
 
 // Passes over blank lines at the end of a file and refuses them between examples, where they may be lost examples.
 class BlankLines {
@@ -65,4 +105,4 @@ void make_room(std::vector<T>& values, std::size_t extra, const LineReader& line
   values.reserve(std::max({needed, std::size_t{256}, static_cast<std::size_t>(step)}));
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

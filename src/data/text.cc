@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <cstring>
 
-#include "m4n/error.h"
+#include "core/message.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -109,8 +109,8 @@ bool LineReader::refill() {
   begin_ = 0;
   if (end_ == buffer_.size()) {
     if (buffer_.size() >= longest_line)
-      throw Error(fmt::format("{}: line {}: longer than {} bytes; this is no text file of examples", file(),
-                              line_number_ + 1, longest_line));
+      throw Error(say("{}: line {}: longer than {} bytes; this is no text file of examples", file(), line_number_ + 1,
+                      longest_line));
     buffer_.resize(buffer_.size() * 2);
   }
   const std::size_t room = buffer_.size() - end_;
@@ -209,9 +209,9 @@ std::vector<std::string> split_cells(std::string_view line, const std::string& f
     const auto cell = next_cell(p, end, storage);
     if (!cell)
       throw Error(
-          fmt::format("{}: line {}, column {}: a quoted cell is not closed, or text follows its closing quote; "
-                      "write it as \"...\" on one line, with \"\" for a quote inside",
-                      file, line_number, cells.size() + 1));
+          say("{}: line {}, column {}: a quoted cell is not closed, or text follows its closing quote; "
+              "write it as \"...\" on one line, with \"\" for a quote inside",
+              file, line_number, cells.size() + 1));
     cells.emplace_back(*cell);
     if (p == end) return cells;
   }
@@ -233,4 +233,4 @@ std::optional<std::size_t> ClassIndex::find(std::string_view name) const {
   return found != by_number_.end() ? std::optional(found->second) : std::nullopt;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -10,7 +10,7 @@
 
 #include "data/input.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Of attributes, pairs and edges: squares of sums of such values still leave digits for a certificate.
 inline constexpr double largest_value = 1e12;
@@ -74,4 +74,4 @@ class ClassIndex {
   std::unordered_map<double, std::size_t> by_number_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

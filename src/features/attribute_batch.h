@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace m4n {
+namespace m4n::detail {
 
 class AttributeBatch {
  public:
@@ -48,4 +48,4 @@ class AttributeBatch {
   std::vector<std::size_t> token_end_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

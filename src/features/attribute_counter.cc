@@ -6,7 +6,7 @@
 #include "features/attribute_rows.h"
 #include "features/attributes.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // A name as far as sorting looks at it first: 16 bytes, most significant first.
@@ -111,4 +111,4 @@ AttributeDictionary AttributeCounter::finish(std::uint64_t min_count, SparseMatr
   return dictionary;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

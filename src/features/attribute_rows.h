@@ -6,7 +6,7 @@
 
 #include "features/attributes.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // The hashes of all names of the batch, each with the slot it will be looked up in on its way to the cache.
 inline void hash_names(const AttributeBatch& batch, const NameTable& table, std::vector<std::uint64_t>& hash) {
@@ -34,4 +34,4 @@ inline void append_merged_row(std::vector<std::pair<std::uint32_t, double>>& row
   ++out.rows;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

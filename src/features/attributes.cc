@@ -5,11 +5,11 @@
 
 #include <bit>
 
-#include "m4n/error.h"
-#include "model/little_endian.h"
+#include "core/message.h"
 #include "features/attribute_rows.h"
+#include "model/little_endian.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::uint64_t format_version = 1;
@@ -94,7 +94,7 @@ std::uint32_t NameTable::find_or_add(std::string_view name, std::uint32_t tag) {
 void NameTable::grow() {
   constexpr std::size_t most_slots = std::size_t{1} << 31;
   if (slots_.size() >= most_slots)
-    throw Error("more than a thousand million different attributes; use feature hashing (--hash BITS)");
+    throw Error(say("more than a thousand million different attributes; use feature hashing (--hash BITS)"));
   std::vector<Slot> old(slots_.empty() ? 1024 : 2 * slots_.size());
   old.swap(slots_);
   mask_ = static_cast<std::uint32_t>(slots_.size() - 1);
@@ -108,7 +108,7 @@ void NameTable::grow() {
 
 AttributeDictionary AttributeDictionary::hashing(int bits) {
   if (bits < min_hash_bits || bits > max_hash_bits)
-    throw UsageError(fmt::format("--hash {}; expected {} to {} bits", bits, min_hash_bits, max_hash_bits));
+    throw UsageError(say("--hash {}; expected {} to {} bits", bits, min_hash_bits, max_hash_bits));
   AttributeDictionary dictionary;
   dictionary.hash_bits_ = bits;
   return dictionary;
@@ -146,16 +146,15 @@ std::string AttributeDictionary::to_bytes() const {
 
 AttributeDictionary AttributeDictionary::from_bytes(std::string_view bytes, const std::string& file) {
   const auto damaged = [&](const char* what) {
-    return Error(
-        fmt::format("{}: the attribute dictionary is damaged: {}; fetch or train the model again", file, what));
+    return Error(say("{}: the attribute dictionary is damaged: {}; fetch or train the model again", file, what));
   };
   if (bytes.size() < header_size) throw damaged("it is cut off");
   const auto field = [&](std::size_t i) {
     return read_little_endian<std::uint64_t>(std::span<const char, 8>(bytes.data() + 8 * i, 8));
   };
   if (field(0) != format_version)
-    throw Error(fmt::format("{}: attribute dictionary of version {}, expected {}; it needs a newer m4n", file, field(0),
-                            format_version));
+    throw Error(say("{}: attribute dictionary of version {}, expected {}; it needs a newer m4n", file, field(0),
+                    format_version));
   const std::uint64_t bits = field(1), count = field(2), total = field(3);
   if (bits > static_cast<std::uint64_t>(max_hash_bits)) throw damaged("its hash size is out of range");
   if (bits > 0 && (count > 0 || total > 0)) throw damaged("it has both hashing and names");
@@ -180,4 +179,4 @@ AttributeDictionary AttributeDictionary::from_bytes(std::string_view bytes, cons
   return dictionary;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

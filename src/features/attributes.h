@@ -18,7 +18,7 @@
 #include "features/attribute_batch.h"
 #include "m4n/dataset.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Of the bytes of a name; part of the model format, the same on every machine.
 std::uint64_t attribute_hash(std::string_view name);
@@ -98,4 +98,4 @@ class AttributeCounter {
   AttributeDictionary::Scratch scratch_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -3,7 +3,7 @@
 // speech from words alone.
 #include "features/text_template.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::string_view chunking = R"(# Chunks from words (column 0) and part-of-speech tags (column 1)
@@ -97,4 +97,4 @@ std::string_view builtin_template(std::string_view name) {
   return {};
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -9,12 +9,12 @@
 #include <numeric>
 
 #include "core/kernels.h"
+#include "core/message.h"
 #include "core/parallel.h"
 #include "core/rng.h"
-#include "m4n/error.h"
 #include "features/standardize.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // Streams of the seed, so that no two choices share random numbers.
@@ -107,9 +107,9 @@ DenseMatrix raw_features(const FeatureMap& map, const DenseView& x, unsigned thr
 void require_gamma(double gamma) {
   if (!(gamma > 0 && std::isfinite(gamma)))
     throw Error(
-        fmt::format("gamma, found from the distances of the training examples, is {}: they leave the range of double "
-                    "precision; use --standardize yes, or set --gamma",
-                    gamma));
+        say("gamma, found from the distances of the training examples, is {}: they leave the range of double "
+            "precision; use --standardize yes, or set --gamma",
+            gamma));
 }
 
 FittedMap fit_centers(const TrainOptions& o, const DenseView& x) {
@@ -247,4 +247,4 @@ void MapEvaluator::evaluate(std::span<const double> x, std::span<double> out) co
     out[j] = std::cos(kernels::dot(frequencies.row(j), x) + map_->phase[j]);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

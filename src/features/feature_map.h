@@ -18,12 +18,12 @@
 #include <span>
 #include <vector>
 
-#include "m4n/dataset.h"
-#include "m4n/model.h"
-#include "m4n/options.h"
 #include "features/point_kernel.h"
+#include "features/row_weights.h"
+#include "m4n/dataset.h"
+#include "m4n/options.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // The kernel asked for, with its gamma found from the data where none is given.
 Kernel choose_kernel(const TrainOptions& options, const DenseView& x);
@@ -55,4 +55,4 @@ class MapEvaluator {
   std::optional<PointKernel> kernel_;  // none for fourier
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

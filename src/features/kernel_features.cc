@@ -3,11 +3,11 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 
+#include "core/message.h"
 #include "core/parallel.h"
-#include "m4n/error.h"
 #include "features/point_kernel.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr double relative_shift = 1e-10;
@@ -41,8 +41,8 @@ KernelFeatures kernel_features(const TrainOptions& options, const DenseView& x, 
   const Eigen::LLT<Eigen::Ref<Rows>> cholesky(pairs);  // in place
   if (cholesky.info() != Eigen::Success)
     throw Error(
-        "the kernel matrix of the training examples is not positive definite; use another --gamma, or "
-        "--features nystrom");
+        say("the kernel matrix of the training examples is not positive definite; use another --gamma, or "
+            "--features nystrom"));
   pairs.triangularView<Eigen::StrictlyUpper>().setZero();
 
   fitted.columns = n;
@@ -54,4 +54,4 @@ KernelFeatures kernel_features(const TrainOptions& options, const DenseView& x, 
   return out;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

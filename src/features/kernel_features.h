@@ -5,10 +5,10 @@
 //
 // Cost: n^2 d + n^3 / 3, memory 3 n^2 doubles.
 #pragma once
-#include "m4n/context.h"
 #include "features/feature_map.h"
+#include "m4n/context.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct KernelFeatures {
   FittedMap map;
@@ -18,4 +18,4 @@ KernelFeatures kernel_features(const TrainOptions& options, const DenseView& x, 
 // Bytes that it needs for n rows.
 double kernel_feature_bytes(std::size_t rows);
 
-}  // namespace m4n
+}  // namespace m4n::detail

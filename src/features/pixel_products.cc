@@ -7,10 +7,10 @@
 #include <charconv>
 #include <vector>
 
+#include "core/message.h"
 #include "data/text.h"
-#include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // Calls body(a, b) for all neighbours, in the order of the columns.
@@ -43,14 +43,14 @@ PixelGrid PixelGrid::parse(const std::string& text) {
     const auto fits = [](std::size_t side) { return side >= 1 && side <= largest_side; };
     if (width.ec == std::errc{} && width.ptr == end && fits(grid.height) && fits(grid.width)) return grid;
   }
-  throw UsageError(fmt::format("--pixel-products {}; expected HEIGHTxWIDTH such as 16x8, sides from 1 to {}",
-                               shown(text), largest_side));
+  throw UsageError(
+      say("--pixel-products {}; expected HEIGHTxWIDTH such as 16x8, sides from 1 to {}", shown(text), largest_side));
 }
 
 void PixelGrid::check(std::size_t found, const std::string& file) const {
   if (found == pixels()) return;
-  throw Error(fmt::format("{}: {} pixels an example, but --pixel-products {}x{} needs {}", file, found, height, width,
-                          pixels()));
+  throw Error(
+      say("{}: {} pixels an example, but --pixel-products {}x{} needs {}", file, found, height, width, pixels()));
 }
 
 std::string PixelGrid::name(std::size_t column) const {
@@ -84,4 +84,4 @@ SparseMatrix with_pixel_products(const PixelGrid& grid, const DenseView& pixels)
   return result;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

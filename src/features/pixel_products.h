@@ -11,7 +11,7 @@
 
 #include "m4n/dataset.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct PixelGrid {
   static constexpr std::size_t largest_side = 10000;
@@ -32,4 +32,4 @@ void pixel_products(const PixelGrid& grid, std::span<const double> pixels, std::
 // All rows, but only what is not zero, which for black and white pictures is a small part.
 SparseMatrix with_pixel_products(const PixelGrid& grid, const DenseView& pixels);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,7 +5,7 @@
 
 #include "core/kernels.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 double power(double base, int exponent) {
@@ -69,4 +69,4 @@ double PointKernel::self(std::span<const double> x) const {
   return kernel_.kind == KernelKind::poly ? power(kernel_.gamma * kernels::dot(x, x) + 1, kernel_.degree) : 1.0;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "core/aligned.h"
+#include "features/row_weights.h"
 #include "m4n/dataset.h"
-#include "m4n/model.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class PointKernel {
  public:
@@ -41,4 +41,4 @@ class PointKernel {
   AlignedVector<double> norms_;  // |c_j|^2, whole tiles
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

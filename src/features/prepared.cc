@@ -5,13 +5,13 @@
 #include <fstream>
 #include <string>
 
+#include "core/message.h"
 #include "core/parallel.h"
-#include "m4n/error.h"
 #include "features/kernel_features.h"
 #include "features/point_kernel.h"
 #include "features/standardize.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr double giga = 1e9;
@@ -19,7 +19,7 @@ constexpr double giga = 1e9;
 void guard_memory(double need, const std::string& what, const std::string& remedy) {
   const double free = available_memory();
   if (need > 0.9 * free)
-    throw Error(fmt::format("{} needs {:.1f} GB, {:.1f} GB are free: {}", what, need / giga, free / giga, remedy));
+    throw Error(say("{} needs {:.1f} GB, {:.1f} GB are free: {}", what, need / giga, free / giga, remedy));
 }
 
 // Distances need every coordinate.
@@ -82,6 +82,7 @@ double available_memory() {
 PreparedFeatures prepare(Features x, std::span<const double> weight, const TrainOptions& o, const Context& context,
                          KernelForm form) {
   PreparedFeatures out;
+  out.kind = o.features;
   out.d = cols(x);
   out.sparse = std::holds_alternative<SparseMatrix>(x);
   if (o.standardize.value_or(!out.sparse)) {
@@ -111,47 +112,48 @@ PreparedFeatures prepare(Features x, std::span<const double> weight, const Train
   return out;
 }
 
-void finish(const PreparedFeatures& prepared, std::vector<double> weights, Model& model) {
-  const std::size_t k = model.outputs();
-  model.d = prepared.d;
-  model.sparse = prepared.sparse;
-  model.standardizer = prepared.standardizer;
+RowWeights finished_weights(const PreparedFeatures& prepared, std::vector<double> weights, std::size_t outputs,
+                            bool with_bias) {
+  RowWeights out;
+  out.bias = with_bias;
+  out.standardizer = prepared.standardizer;
   if (prepared.fitted) {
-    model.map = prepared.fitted->map;
-    model.weights = fold(*prepared.fitted, weights, k, model.bias);
-    return;
+    out.map = prepared.fitted->map;
+    out.weights = fold(*prepared.fitted, weights, outputs, with_bias);
+    return out;
   }
   if (!prepared.kernel) {
-    model.weights = std::move(weights);
-    return;
+    out.weights = std::move(weights);
+    return out;
   }
   // K + 1 gives every example's coefficients to the bias too.
-  model.map.kernel = *prepared.kernel;
+  out.map.kind = prepared.kind;
+  out.map.kernel = *prepared.kernel;
   const DenseView x = std::get<DenseMatrix>(prepared.x).view();
-  std::vector<double> bias(k, 0.0);
-  model.map.points = {0, x.cols, {}};
+  std::vector<double> bias(outputs, 0.0);
+  out.map.points = {0, x.cols, {}};
   for (std::size_t i = 0; i < x.rows; ++i) {
-    const std::span<const double> own = std::span(weights).subspan(i * k, k);
+    const std::span<const double> own = std::span(weights).subspan(i * outputs, outputs);
     if (std::all_of(own.begin(), own.end(), [](double a) { return a == 0; })) continue;
-    for (std::size_t j = 0; j < k; ++j) bias[j] += own[j];
+    for (std::size_t j = 0; j < outputs; ++j) bias[j] += own[j];
     const auto row = x.row(i);
-    model.map.points.values.insert(model.map.points.values.end(), row.begin(), row.end());
-    model.weights.insert(model.weights.end(), own.begin(), own.end());
-    ++model.map.points.rows;
+    out.map.points.values.insert(out.map.points.values.end(), row.begin(), row.end());
+    out.weights.insert(out.weights.end(), own.begin(), own.end());
+    ++out.map.points.rows;
   }
-  if (model.bias) model.weights.insert(model.weights.end(), bias.begin(), bias.end());
+  if (with_bias) out.weights.insert(out.weights.end(), bias.begin(), bias.end());
+  return out;
 }
 
-std::vector<double> training_scores(const PreparedFeatures& prepared, const std::vector<double>& weights, Model model,
-                                    const Context& context) {
+std::vector<double> training_scores(const PreparedFeatures& prepared, const std::vector<double>& weights,
+                                    std::size_t outputs, bool bias, const Context& context) {
   if (prepared.fitted && is_kernel(prepared.fitted->map.kind)) {
-    finish(prepared, weights, model);
-    model.standardizer = {};
-    return model.scores(prepared.fitted->map.points.view(), context);
+    RowWeights finished = finished_weights(prepared, weights, outputs, bias);
+    finished.standardizer = {};
+    return row_scores(finished, prepared.d, outputs, prepared.fitted->map.points.view(), context);
   }
-  model.d = cols(prepared.x);
-  model.weights = weights;
-  return model.scores(view(prepared.x), context);
+  const RowWeights plain{{}, {}, bias, weights};
+  return row_scores(plain, cols(prepared.x), outputs, view(prepared.x), context);
 }
 
 RowMap::RowMap(const PreparedFeatures& prepared, bool bias) : prepared_(&prepared), bias_(bias) {
@@ -162,7 +164,7 @@ std::size_t RowMap::width() const { return kernel_ ? rows(prepared_->x) : cols(p
 
 Features RowMap::apply(Features rows) const {
   if (!prepared_->standardizer.inverse_scale.empty()) apply_in_place(prepared_->standardizer, rows);
-  if (prepared_->fitted) return m4n::apply(*prepared_->fitted, to_dense(std::move(rows)).view(), 1);
+  if (prepared_->fitted) return detail::apply(*prepared_->fitted, to_dense(std::move(rows)).view(), 1);
   if (!kernel_) return rows;
   const DenseMatrix x = to_dense(std::move(rows));
   DenseMatrix out{x.rows, width(), std::vector<double>(x.rows * width())};
@@ -174,4 +176,4 @@ Features RowMap::apply(Features rows) const {
   return out;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -3,18 +3,19 @@
 #pragma once
 #include <optional>
 
-#include "m4n/context.h"
-#include "m4n/dataset.h"
-#include "m4n/model.h"
-#include "m4n/options.h"
-#include "solvers/kernel_scorer.h"
 #include "features/feature_map.h"
 #include "features/point_kernel.h"
+#include "features/row_weights.h"
+#include "m4n/context.h"
+#include "m4n/dataset.h"
+#include "m4n/options.h"
+#include "solvers/kernel_scorer.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct PreparedFeatures {
   Standardizer standardizer;
+  FeatureKind kind = FeatureKind::linear;
   std::size_t d = 0;                // columns of the input
   bool sparse = false;              // the input was
   Features x;                       // what a linear scorer reads; for an exact kernel, the standardised rows
@@ -40,14 +41,16 @@ enum class KernelForm { pairs, rows };
 PreparedFeatures prepare(Features x, std::span<const double> weight, const TrainOptions& options,
                          const Context& context, KernelForm form = KernelForm::pairs);
 
-// Puts the learnt weights into the model's terms: folds what was linear, keeps the support of a kernel expansion.
-void finish(const PreparedFeatures& prepared, std::vector<double> weights, Model& model);
+// Puts the learnt weights into a model's terms: folds what was linear, keeps the support of a kernel expansion.
+// `outputs` is the number of scores of a row.
+RowWeights finished_weights(const PreparedFeatures& prepared, std::vector<double> weights, std::size_t outputs,
+                            bool bias);
 
-// The scores of the training rows by the solver's weights, as the model will give them. `model` says what the scores
-// are of. The rows of an exact kernel are not quite those that were learnt from: equal examples differ in them
-// (features/kernel_features.h), which can decide where scores are equal; so its points are scored instead.
-std::vector<double> training_scores(const PreparedFeatures& prepared, const std::vector<double>& weights, Model model,
-                                    const Context& context);
+// The scores of the training rows by the solver's weights, as the model will give them. The rows of an exact kernel are
+// not quite those that were learnt from: equal examples differ in them (features/kernel_features.h), which can decide
+// where scores are equal; so its points are scored instead.
+std::vector<double> training_scores(const PreparedFeatures& prepared, const std::vector<double>& weights,
+                                    std::size_t outputs, bool bias, const Context& context);
 
 // Rows that were not trained on, as the solver's weights see them: standardised and mapped; for an exact kernel
 // K(row, x_i) of all training rows, plus the 1 of a bias. The prepared features must outlive it.
@@ -63,4 +66,4 @@ class RowMap {
   bool bias_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

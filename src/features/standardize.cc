@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 double weight_of(std::span<const double> weight, std::size_t i) { return weight.empty() ? 1.0 : weight[i]; }
@@ -116,4 +116,13 @@ void apply_in_place(const Standardizer& s, Features& x) {
   }
 }
 
-}  // namespace m4n
+void fold_standardizer(const Standardizer& standardizer, std::span<double> weights, std::size_t outputs,
+                       std::span<double> constant) {
+  if (standardizer.inverse_scale.empty()) return;
+  for (std::size_t e = 0; e < weights.size(); ++e) {
+    weights[e] *= standardizer.inverse_scale[e / outputs];
+    if (!standardizer.mean.empty()) constant[e % outputs] -= weights[e] * standardizer.mean[e / outputs];
+  }
+}
+
+}  // namespace m4n::detail

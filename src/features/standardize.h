@@ -4,10 +4,10 @@
 #pragma once
 #include <span>
 
+#include "features/row_weights.h"
 #include "m4n/dataset.h"
-#include "m4n/model.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // weight: empty, or one a row (weights count as repeated rows).
 Standardizer fit_standardizer(const FeaturesView& x, std::span<const double> weight);
@@ -17,4 +17,10 @@ void apply_in_place(const Standardizer& standardizer, Features& x);
 void standardize_row(const Standardizer& standardizer, std::span<const double> row, std::span<double> out);
 void standardize_row(const Standardizer& standardizer, SparseRow row, std::span<double> out);
 
-}  // namespace m4n
+// Weights of rows that were learnt from standardised values, for values as they came. `constant`: the row of weights
+// that belongs to a feature 1.
+//     w . (x - mean) s  =  (w s) . x  -  (w s) . mean
+void fold_standardizer(const Standardizer& standardizer, std::span<double> weights, std::size_t outputs,
+                       std::span<double> constant);
+
+}  // namespace m4n::detail

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/message.h"
 #include "data/text.h"
-#include "m4n/error.h"
 #include "features/text_template.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class TemplateParser {
  public:
@@ -20,8 +20,8 @@ class TemplateParser {
   TextTemplate parse() {
     const std::string_view text = result_.text_;
     if (text.size() > largest_template)
-      throw Error(fmt::format("{}: {} bytes, expected at most {}; is this a template?", result_.name_, text.size(),
-                              largest_template));
+      throw Error(
+          say("{}: {} bytes, expected at most {}; is this a template?", result_.name_, text.size(), largest_template));
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t newline = std::min(text.find('\n', at), text.size());
       ++line_number_;
@@ -31,8 +31,7 @@ class TemplateParser {
       at = newline + 1;
     }
     if (result_.rules_.empty() && !result_.transitions_)
-      throw Error(
-          fmt::format("{}: no template; expected lines such as U00:%x[0,0], and B for transitions", result_.name_));
+      throw Error(say("{}: no template; expected lines such as U00:%x[0,0], and B for transitions", result_.name_));
     return std::move(result_);
   }
 
@@ -123,7 +122,7 @@ class TemplateParser {
   }
 
   [[noreturn]] void refuse(std::string_view found, std::string_view why) const {
-    throw Error(fmt::format("{}: line {}: found {}; {}", result_.name_, line_number_, shown(found), why));
+    throw Error(say("{}: line {}: found {}; {}", result_.name_, line_number_, shown(found), why));
   }
 
   static constexpr std::string_view expected_macros =
@@ -148,4 +147,4 @@ TextTemplate TextTemplate::load(const std::string& name_or_file) {
   return parse(text, name_or_file);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,9 +5,9 @@
 
 #include <charconv>
 
-#include "m4n/error.h"
+#include "core/message.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
@@ -63,7 +63,7 @@ void TextTemplate::check_columns(const ConllText& text, std::size_t feature_colu
   if (columns_ <= feature_columns) return;
   for (const Piece& piece : pieces_)
     if (piece.macro != 0 && piece.column >= feature_columns)
-      throw Error(fmt::format(
+      throw Error(say(
           "{}: line {}: {} asks for column {}, but {}: line {} has {} column{} beside the label; columns count from 0",
           name_, piece.line, std::string_view(text_).substr(piece.begin, piece.size), piece.column, text.file(),
           text.first_line(0), feature_columns, feature_columns == 1 ? "" : "s"));
@@ -108,4 +108,4 @@ void TextTemplate::append(const ConllText& text, std::size_t sentence, Attribute
   }
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

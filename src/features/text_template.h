@@ -28,7 +28,7 @@
 #include "features/attribute_batch.h"
 #include "structures/chains/conll.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class TextTemplate {
  public:
@@ -69,4 +69,4 @@ class TextTemplate {
 // The text of a built-in template; empty: there is none of that name.
 std::string_view builtin_template(std::string_view name);
 
-}  // namespace m4n
+}  // namespace m4n::detail

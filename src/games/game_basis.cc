@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-namespace m4n {
+namespace m4n::detail {
 
 GameBasis::GameBasis(std::size_t k)
     : k_(k), stride_(k + 1), inverse_((k + 1) * (k + 1)), support_(k + 2), rows_(k + 2), order_(k + 1) {}
@@ -155,4 +155,4 @@ void GameBasis::shrink(std::size_t q, std::size_t p) {
   --size_;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -16,7 +16,7 @@
 
 #include "losses/cost_matrix.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class GameBasis {
  public:
@@ -56,4 +56,4 @@ class GameBasis {
   std::vector<std::uint32_t> support_, rows_, order_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

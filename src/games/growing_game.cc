@@ -15,7 +15,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 namespace hn = hwy::HWY_NAMESPACE;
 
 // line -= scale * pivot, for whole padded lines.
@@ -36,11 +36,11 @@ void Eliminate(double* table, std::size_t stride, std::size_t lines, std::size_t
   }
 }
 
-}  // namespace m4n::HWY_NAMESPACE
+}  // namespace m4n::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 HWY_EXPORT(Eliminate);
@@ -194,5 +194,5 @@ void GrowingGame::column_weights(std::span<double> out) const {
   make_distribution(out.first(columns_));
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail
 #endif

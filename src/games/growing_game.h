@@ -13,7 +13,7 @@
 
 #include "core/aligned.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class GrowingGame {
  public:
@@ -46,4 +46,4 @@ class GrowingGame {
   AlignedVector<std::int32_t> basic_, nonbasic_, where_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

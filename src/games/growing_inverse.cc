@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // Smaller matrices are not worth a kernel. Strides of larger ones are multiples of `even`: the dense product then sums
@@ -141,4 +141,4 @@ void GrowingInverse::reflect(std::size_t p, std::span<const std::size_t> others)
   }
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -13,7 +13,7 @@
 #include "core/aligned.h"
 #include "core/kernels.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class GrowingInverse {
  public:
@@ -65,4 +65,4 @@ class GrowingInverse {
   std::vector<std::size_t> order_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

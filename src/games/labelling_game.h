@@ -39,14 +39,14 @@
 #include "core/aligned.h"
 #include "core/padded_rows.h"
 #include "core/rng.h"
-#include "losses/cost_matrix.h"
 #include "games/bounds.h"
 #include "games/growing_inverse.h"
 #include "games/matrix_game.h"
 #include "games/unit_costs.h"
+#include "losses/cost_matrix.h"
 #include "structures/classes/space.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // A row of the game: predicting `label` at `position`.
 struct GameRow {
@@ -241,4 +241,4 @@ class LabellingGame<Problem>::Workspace {
   GameAnswer first_try;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -11,7 +11,7 @@
 #include "games/labelling_game.h"
 #include "games/labelling_game_steps.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class Problem>
 void LabellingGame<Problem>::solve_apart(const Scores& v, Workspace& ws) const {
@@ -66,4 +66,4 @@ void LabellingGame<Problem>::solve_apart(const Scores& v, Workspace& ws) const {
   }
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

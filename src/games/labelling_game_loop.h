@@ -11,7 +11,7 @@
 #include "games/labelling_game.h"
 #include "games/labelling_game_steps.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace game {
 
 // The query point is kept near the best one so far after this many rounds (long labellings need fewer rounds so).
@@ -282,4 +282,4 @@ GameAnswer LabellingGame<Problem>::certify(const Scores& v, Workspace& ws) const
   return out;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

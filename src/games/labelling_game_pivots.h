@@ -9,7 +9,7 @@
 #include "games/labelling_game.h"
 #include "games/labelling_game_steps.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace game {
 
 // How far below zero a weight or a slack may be pushed so that the step can choose the steadiest pivot.
@@ -290,4 +290,4 @@ void LabellingGame<Problem>::pivot(const Entering& entering, const Leaving& leav
   }
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -14,7 +14,7 @@
 #include "games/labelling_game.h"
 #include "games/labelling_game_steps.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace game {
 
 // The largest hair: a weight, or a slack in units of how much its row differs from the reference. Far above what a step
@@ -82,4 +82,4 @@ void LabellingGame<Problem>::ease_risks(Workspace& ws) const {
     for (std::size_t y = 0; y < labels(m, ws); ++y) ws.risk.view()(m, y) += ws.ease.view()(m, y);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,7 +5,7 @@
 #include "games/labelling_game.h"
 #include "games/labelling_game_steps.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace game {
 
 // Larger bases are not kept: to invert them costs more than to start anew.
@@ -136,4 +136,4 @@ void LabellingGame<Problem>::purge(Workspace& ws) const {
   ws.pool.resize(kept * ws.length);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -4,7 +4,7 @@
 
 #include "core/padded_rows.h"
 
-namespace m4n::game {
+namespace m4n::detail::game {
 
 // The inverse is computed afresh after so many pivots.
 inline constexpr int refresh_interval = 100, careful_interval = 1;
@@ -18,4 +18,4 @@ inline constexpr int patience = 30, long_patience = 500, most_shakes = 30;
 
 inline void zero(PaddedRows<double> rows) { std::fill_n(rows.data(), rows.rows() * rows.stride(), 0.0); }
 
-}  // namespace m4n::game
+}  // namespace m4n::detail::game

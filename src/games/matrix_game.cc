@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-namespace m4n {
+namespace m4n::detail {
 
 namespace {
 constexpr double warm_tolerance = 1e-10;  // a warm basis is trusted up to here
@@ -155,4 +155,4 @@ Bounds MatrixGame::solve(std::span<const double> v, std::span<double> mu, std::s
   return {top + bounds.lower, top + std::max(bounds.lower, bounds.upper)};
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

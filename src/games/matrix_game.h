@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "core/aligned.h"
-#include "losses/cost_matrix.h"
 #include "games/bounds.h"
 #include "games/game_basis.h"
 #include "games/padded_cost.h"
+#include "losses/cost_matrix.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Bits of the warm start that belong to the game: the class is in the support S, the row (prediction) is active.
 inline constexpr std::uint8_t state_support = 1;
@@ -74,4 +74,4 @@ class MatrixGame {
   PaddedCost padded_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

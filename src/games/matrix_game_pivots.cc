@@ -10,7 +10,7 @@
 
 #include "games/matrix_game.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 namespace {
 constexpr double price_tolerance = 1e-12;         // optimality, relative to the range of the costs
@@ -196,4 +196,4 @@ bool MatrixGame::optimise(Care care, Workspace& ws) const {
   return true;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

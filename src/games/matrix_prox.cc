@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace m4n {
+namespace m4n::detail {
 
 namespace {
 constexpr double active_tolerance = 1e-11;  // a warm row counts as active up to this distance from t
@@ -220,4 +220,4 @@ bool MatrixProx::step(std::span<const double> v, double c, std::span<double> mu,
   return optimal;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "core/aligned.h"
-#include "losses/cost_matrix.h"
 #include "games/padded_cost.h"
+#include "losses/cost_matrix.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Bit of the warm start that belongs to the proximal step: the row (prediction) is active.
 inline constexpr std::uint8_t state_prox_row = 4;
@@ -71,4 +71,4 @@ class MatrixProx {
   PaddedCost padded_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

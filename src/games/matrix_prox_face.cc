@@ -11,7 +11,7 @@
 
 #include "games/matrix_prox.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 namespace {
 constexpr double independence_tolerance = 5e-13;  // below the rate at which a row blocks: no such row is dependent
@@ -109,4 +109,4 @@ double MatrixProx::face_direction(std::span<const double> v, double c, std::span
   return noise;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

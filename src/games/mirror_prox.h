@@ -12,7 +12,7 @@
 #include "core/aligned.h"
 #include "surrogates/surrogate.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class Space, class PartLoss>
 class MirrorProx {
@@ -77,4 +77,4 @@ class MirrorProx {
   int iterations_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

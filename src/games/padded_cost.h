@@ -11,7 +11,7 @@
 #include "core/kernels.h"
 #include "losses/cost_matrix.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class PaddedCost {
  public:
@@ -61,4 +61,4 @@ class PaddedCost {
   AlignedVector<double> truth_, prediction_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

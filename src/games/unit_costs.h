@@ -10,7 +10,7 @@
 #include "core/padded_rows.h"
 #include "losses/cost_matrix.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class UnitCosts {
  public:
@@ -68,4 +68,4 @@ class UnitCosts {
   PaddedMatrix<double> of_prediction_, of_truth_, contrast_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

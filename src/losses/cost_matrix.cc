@@ -10,11 +10,12 @@
 #include <limits>
 #include <system_error>
 
+#include "core/message.h"
 #include "data/input.h"
 #include "data/text.h"
-#include "m4n/error.h"
+#include "losses/registry.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 std::string class_name(const std::vector<std::string>& classes, std::size_t c) {
@@ -46,10 +47,10 @@ void check_range(const std::vector<double>& cost, std::size_t k, const std::vect
   const auto [low, high] = std::minmax_element(cost.begin(), cost.end());
   if (k < 2 || *high - *low >= smallest_range) return;
   const auto at = static_cast<std::size_t>(high - cost.begin());
-  throw Error(fmt::format(
-      "{}: the largest cost, {} in row {} (truth), column {} (prediction), is only {} above the smallest; "
-      "expected at least {}: multiply all costs by one number",
-      origin, *high, class_name(classes, at / k), class_name(classes, at % k), *high - *low, smallest_range));
+  throw Error(
+      say("{}: the largest cost, {} in row {} (truth), column {} (prediction), is only {} above the smallest; "
+          "expected at least {}: multiply all costs by one number",
+          origin, *high, class_name(classes, at / k), class_name(classes, at % k), *high - *low, smallest_range));
 }
 
 // absolute and squared count steps between classes, which must have an order that everybody knows.
@@ -57,9 +58,9 @@ void require_grades(const std::string& loss, const std::vector<std::string>& cla
   for (const std::string& name : classes)
     if (!finite_number(name))
       throw Error(
-          fmt::format("the loss {} counts steps between grades, but class {} is a word, and the order of words is not "
-                      "known; write grades as numbers, or give the costs in a file: --loss FILE.csv",
-                      loss, shown(name)));
+          say("the loss {} counts steps between grades, but class {} is a word, and the order of words is not "
+              "known; write grades as numbers, or give the costs in a file: --loss FILE.csv",
+              loss, shown(name)));
 }
 
 struct TextGrid {
@@ -78,7 +79,7 @@ TextGrid split_rows(std::string_view text, const std::string& origin) {
       continue;
     }
     if (blank > 0 && !grid.cells.empty())
-      throw Error(fmt::format("{}: line {}: blank line inside the cost matrix; remove it", origin, blank));
+      throw Error(say("{}: line {}: blank line inside the cost matrix; remove it", origin, blank));
     grid.cells.push_back(split_cells(line, origin, lines.line_number()));
     grid.line.push_back(lines.line_number());
   }
@@ -94,11 +95,11 @@ class NamedOrder {
   void add(const std::string& name, std::size_t line, std::size_t column) {
     const auto c = index_.find(name);
     if (!c)
-      throw Error(fmt::format("{}: line {}, column {}: {} is no class of the data; the classes are {}", origin_, line,
-                              column, shown(name), shown_list(classes_, 10)));
+      throw Error(say("{}: line {}, column {}: {} is no class of the data; the classes are {}", origin_, line, column,
+                      shown(name), shown_list(classes_, 10)));
     if (seen_[*c])
-      throw Error(fmt::format("{}: line {}, column {}: class {} stands here a second time", origin_, line, column,
-                              shown(name)));
+      throw Error(
+          say("{}: line {}, column {}: class {} stands here a second time", origin_, line, column, shown(name)));
     seen_[*c] = true;
     order.push_back(*c);
   }
@@ -133,23 +134,19 @@ void CostMatrix::set_values(std::vector<double> cost) {
 }
 
 CostMatrix CostMatrix::named(const std::string& name, std::size_t k) {
-  if (k == 0) throw Error(fmt::format("the loss {} needs at least one class", name));
+  if (k == 0) throw Error(say("the loss {} needs at least one class", name));
+  const auto found = find_loss(name);
+  if (!found || found->loss->cost == nullptr)
+    throw UsageError(say("unknown loss {}; expected {}", shown(name), fmt::join(loss_names(LossFamily::classes), "|")));
   CostMatrix result;
   result.k_ = k;
   result.name_ = name;
-  const bool equal = name == "zero-one" || name == "hamming";  // all mistakes cost the same
   std::vector<double> cost(k * k);
   for (std::size_t t = 0; t < k; ++t)
-    for (std::size_t p = 0; p < k; ++p) {
-      const double gap = distance(t, p);
-      cost[t * k + p] = equal ? zero_one(t, p) : name == "absolute" ? gap : gap * gap;
-    }
-  if (equal || (name == "squared" && k <= 2))
-    result.kind_ = LossKind::zero_one;
-  else if (name == "absolute")
-    result.kind_ = LossKind::absolute;
-  else if (name != "squared")
-    throw UsageError(fmt::format("unknown loss {}; expected zero-one|absolute|squared|hamming|FILE.csv", shown(name)));
+    for (std::size_t p = 0; p < k; ++p)
+      cost[t * k + p] = found->loss->cost(static_cast<double>(t), static_cast<double>(p));
+  // Of two classes every loss with costs of 1 is zero-one.
+  result.kind_ = k <= 2 && found->loss->kind == LossKind::matrix ? LossKind::zero_one : found->loss->kind;
   result.set_values(std::move(cost));
   return result;
 }
@@ -157,24 +154,24 @@ CostMatrix CostMatrix::named(const std::string& name, std::size_t k) {
 CostMatrix CostMatrix::from_values(std::vector<double> cost, std::size_t k, const std::string& name,
                                    const std::vector<std::string>& classes, const std::string& origin) {
   if (k == 0 || cost.size() / k != k || cost.size() % k != 0)
-    throw Error(fmt::format("{}: {} costs for {} classes; expected a square matrix, one row and one column a class",
-                            origin, cost.size(), k));
+    throw Error(say("{}: {} costs for {} classes; expected a square matrix, one row and one column a class", origin,
+                    cost.size(), k));
   for (std::size_t t = 0; t < k; ++t)
     for (std::size_t p = 0; p < k; ++p) {
       const double here = cost[t * k + p], right = cost[t * k + t];
       if (!std::isfinite(here))
-        throw Error(fmt::format("{}: cost of predicting {} when the truth is {} is {}; expected a finite number",
-                                origin, class_name(classes, p), class_name(classes, t), here));
+        throw Error(say("{}: cost of predicting {} when the truth is {} is {}; expected a finite number", origin,
+                        class_name(classes, p), class_name(classes, t), here));
       if (std::abs(here) > largest_cost)
         throw Error(
-            fmt::format("{}: row {} (truth), column {} (prediction): the cost {} is beyond {}; divide all costs by "
-                        "one number",
-                        origin, class_name(classes, t), class_name(classes, p), here, largest_cost));
+            say("{}: row {} (truth), column {} (prediction): the cost {} is beyond {}; divide all costs by "
+                "one number",
+                origin, class_name(classes, t), class_name(classes, p), here, largest_cost));
       if (p != t && std::isfinite(right) && here <= right)
         throw Error(
-            fmt::format("{}: row {} (truth), column {} (prediction): the wrong prediction costs {}, no more than the "
-                        "right one ({}); every mistake must cost more than the right answer of its row",
-                        origin, class_name(classes, t), class_name(classes, p), here, right));
+            say("{}: row {} (truth), column {} (prediction): the wrong prediction costs {}, no more than the "
+                "right one ({}); every mistake must cost more than the right answer of its row",
+                origin, class_name(classes, t), class_name(classes, p), here, right));
     }
   check_range(cost, k, classes, origin);
   CostMatrix result;
@@ -202,16 +199,16 @@ CostMatrix CostMatrix::from_csv(std::string_view text, const std::vector<std::st
   // The size alone says which names are there: one row more than classes is a header, one cell more is a class name.
   const std::size_t header = rows == k + 1 ? 1 : 0;
   if (k == 0 || (rows != k && rows != k + 1))
-    throw Error(fmt::format("{}: {} rows for {} classes ({}); expected one row a class, and perhaps a header row",
-                            origin, rows, k, shown_list(classes, 10)));
+    throw Error(say("{}: {} rows for {} classes ({}); expected one row a class, and perhaps a header row", origin, rows,
+                    k, shown_list(classes, 10)));
   const std::size_t width = grid.cells.back().size(), names = width == k + 1 ? 1 : 0;
   NamedOrder row_order(classes, origin), column_order(classes, origin);
   for (std::size_t r = 0; r < rows; ++r) {
     const std::size_t found = grid.cells[r].size();
     const bool corner_left_out = r < header && names == 1 && found == k;
     if (found != k + names && !corner_left_out)
-      throw Error(fmt::format("{}: line {}: {} cells for {} classes; expected {} numbers{}", origin, grid.line[r],
-                              found, k, k, names == 1 ? " after the class name" : ""));
+      throw Error(say("{}: line {}: {} cells for {} classes; expected {} numbers{}", origin, grid.line[r], found, k, k,
+                      names == 1 ? " after the class name" : ""));
     if (r < header) {
       const std::size_t first = found - k;
       for (std::size_t j = first; j < found; ++j) column_order.add(grid.cells[r][j], grid.line[r], j + 1);
@@ -228,8 +225,8 @@ CostMatrix CostMatrix::from_csv(std::string_view text, const std::vector<std::st
       const std::string& cell = grid.cells[i + header][j + names];
       const auto value = finite_number(cell);
       if (!value)
-        throw Error(fmt::format("{}: line {}, column {}: {} is no finite number; expected a cost", origin,
-                                grid.line[i + header], j + names + 1, shown(cell)));
+        throw Error(say("{}: line {}, column {}: {} is no finite number; expected a cost", origin,
+                        grid.line[i + header], j + names + 1, shown(cell)));
       const bool named = !row_order.order.empty();
       cost[(named ? row_order.order[i] : i) * k + (named ? column_order.order[j] : j)] = *value;
     }
@@ -244,15 +241,14 @@ CostMatrix CostMatrix::read(const std::string& path, const std::vector<std::stri
 }
 
 CostMatrix CostMatrix::parse(const std::string& spec, const std::vector<std::string>& classes) {
-  if (spec == "absolute" || spec == "squared") require_grades(spec, classes);
-  if (spec == "zero-one" || spec == "hamming" || spec == "absolute" || spec == "squared")
+  if (const auto found = find_loss(spec); found && found->loss->cost != nullptr) {
+    if (found->loss->counts_steps) require_grades(spec, classes);
     return named(spec, classes.size());
+  }
   std::error_code ignored;
   if (!std::filesystem::exists(spec, ignored))
-    throw UsageError(
-        fmt::format("unknown loss {}, and there is no file of that name; expected "
-                    "zero-one|absolute|squared|FILE.csv",
-                    shown(spec)));
+    throw UsageError(say("unknown loss {}, and there is no file of that name; expected {}|FILE.csv", shown(spec),
+                         fmt::join(loss_names(LossFamily::classes), "|")));
   return read(spec, classes);
 }
 
@@ -277,4 +273,4 @@ double mean_sequence_cost(const CostMatrix& cost, const Groups& tokens, std::spa
   return sum / static_cast<double>(tokens.count());
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

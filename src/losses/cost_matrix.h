@@ -14,7 +14,7 @@
 
 #include "m4n/dataset.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 enum class LossKind { zero_one, absolute, matrix };
 
@@ -68,4 +68,4 @@ double mean_sequence_cost(const CostMatrix& cost, const Groups& tokens, std::spa
 double mean_cost(const CostMatrix& cost, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                  std::span<const double> weight);
 
-}  // namespace m4n
+}  // namespace m4n::detail

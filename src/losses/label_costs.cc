@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "core/message.h"
 #include "core/wording.h"
 #include "data/input.h"
 #include "data/text.h"
-#include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 std::string label_name(const std::vector<std::string>& names, std::size_t j) {
@@ -21,8 +21,8 @@ std::string label_name(const std::vector<std::string>& names, std::size_t j) {
 void check(double cost, const char* what, std::size_t j, const std::vector<std::string>& names,
            const std::string& origin) {
   if (cost >= LabelCosts::smallest && cost <= LabelCosts::largest) return;
-  throw Error(fmt::format("{}: {} of label {} costs {}; expected a number from {} to {}", origin, what,
-                          label_name(names, j), cost, LabelCosts::smallest, LabelCosts::largest));
+  throw Error(say("{}: {} of label {} costs {}; expected a number from {} to {}", origin, what, label_name(names, j),
+                  cost, LabelCosts::smallest, LabelCosts::largest));
 }
 
 }  // namespace
@@ -31,8 +31,8 @@ LabelCosts::LabelCosts(std::vector<double> miss, std::vector<double> false_alarm
                        const std::vector<std::string>& names)
     : miss_(std::move(miss)), false_alarm_(std::move(false_alarm)) {
   if (miss_.empty() || miss_.size() != false_alarm_.size() || (!names.empty() && names.size() != miss_.size()))
-    throw Error(fmt::format("{}: {} of misses and {} of false alarms for {}", origin, counted(miss_.size(), "cost"),
-                            counted(false_alarm_.size(), "cost"), counted(names.size(), "label")));
+    throw Error(say("{}: {} of misses and {} of false alarms for {}", origin, counted(miss_.size(), "cost"),
+                    counted(false_alarm_.size(), "cost"), counted(names.size(), "label")));
   for (std::size_t j = 0; j < miss_.size(); ++j) {
     check(miss_[j], "a miss", j, names, origin);
     check(false_alarm_[j], "a false alarm", j, names, origin);
@@ -62,42 +62,41 @@ LabelCosts LabelCosts::from_csv(std::string_view text, const std::vector<std::st
     if (std::exchange(first, false) && header) continue;
     if (cells.size() != 2 && cells.size() != 3)
       throw Error(
-          fmt::format("{}: line {}: {}; expected the cost of a miss and that of a false alarm, with the name "
-                      "of the label before them or not",
-                      origin, at, counted(cells.size(), "value")));
+          say("{}: line {}: {}; expected the cost of a miss and that of a false alarm, with the name "
+              "of the label before them or not",
+              origin, at, counted(cells.size(), "value")));
     if (width != 0 && cells.size() != width)
-      throw Error(fmt::format("{}: line {}: {}, but the lines before have {}", origin, at,
-                              counted(cells.size(), "value"), width));
+      throw Error(
+          say("{}: line {}: {}, but the lines before have {}", origin, at, counted(cells.size(), "value"), width));
     width = cells.size();
     std::size_t label = rows;
     if (width == 3) {
       const auto found = index.find(cells[0]);
       if (!found)
-        throw Error(fmt::format("{}: line {}: {} is no label of the data; the labels are {}", origin, at,
-                                shown(cells[0]), shown_list(names, 10)));
+        throw Error(say("{}: line {}: {} is no label of the data; the labels are {}", origin, at, shown(cells[0]),
+                        shown_list(names, 10)));
       label = *found;
     }
     if (label >= labels)
-      throw Error(fmt::format("{}: line {}: more lines than the {} of the data", origin, at, counted(labels, "label")));
+      throw Error(say("{}: line {}: more lines than the {} of the data", origin, at, counted(labels, "label")));
     if (line_of[label] != 0)
-      throw Error(fmt::format("{}: line {}: label {} stood in line {} already", origin, at, shown(names[label]),
-                              line_of[label]));
+      throw Error(
+          say("{}: line {}: label {} stood in line {} already", origin, at, shown(names[label]), line_of[label]));
     line_of[label] = at;
     for (const bool alarm : {false, true}) {
       const std::string& cell = cells[width - (alarm ? 1 : 2)];
       const std::optional<double> cost = finite_number(cell);
       if (!cost || !(*cost >= smallest && *cost <= largest))
-        throw Error(fmt::format("{}: line {}: {} as the cost of a {} of label {}; expected a number from {} to {}",
-                                origin, at, shown(cell), alarm ? "false alarm" : "miss", shown(names[label]), smallest,
-                                largest));
+        throw Error(say("{}: line {}: {} as the cost of a {} of label {}; expected a number from {} to {}", origin, at,
+                        shown(cell), alarm ? "false alarm" : "miss", shown(names[label]), smallest, largest));
       (alarm ? false_alarm : miss)[label] = *cost;
     }
     ++rows;
   }
   if (rows != labels) {
     const auto missing = static_cast<std::size_t>(std::find(line_of.begin(), line_of.end(), 0U) - line_of.begin());
-    throw Error(fmt::format("{}: {} of costs for {}; label {} has none", origin, counted(rows, "line"),
-                            counted(labels, "label"), shown(names[missing])));
+    throw Error(say("{}: {} of costs for {}; label {} has none", origin, counted(rows, "line"),
+                    counted(labels, "label"), shown(names[missing])));
   }
   return {std::move(miss), std::move(false_alarm), origin, names};
 }
@@ -151,11 +150,11 @@ LabelCosts remembered_costs(const std::vector<double>& kept, const std::vector<s
   if (kept.empty()) return LabelCosts::hamming(labels.size());
   if (kept.size() != 2 * labels.size())
     throw Error(
-        fmt::format("{} costs for {} labels; expected the costs of missing each, then those of announcing each "
-                    "wrongly",
-                    kept.size(), labels.size()));
+        say("{} costs for {} labels; expected the costs of missing each, then those of announcing each "
+            "wrongly",
+            kept.size(), labels.size()));
   const auto middle = kept.begin() + static_cast<std::ptrdiff_t>(labels.size());
   return {{kept.begin(), middle}, {middle, kept.end()}, "the costs", labels};
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

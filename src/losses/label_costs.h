@@ -12,7 +12,7 @@
 
 #include "losses/cost_matrix.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class LabelCosts {
  public:
@@ -49,4 +49,4 @@ LabelCosts remembered_costs(const std::vector<double>& kept, const std::vector<s
 double mean_label_cost(const LabelCosts& costs, std::span<const std::int32_t> truth,
                        std::span<const std::int32_t> predicted, std::span<const double> weight);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -6,29 +6,29 @@
 #include <cmath>
 #include <utility>
 
-#include "m4n/error.h"
+#include "core/message.h"
 #include "structures/permutations/assignment.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr double largest_cost = 1e30;
 
 void require_number(double x, const std::string& what) {
   if (!(std::abs(x) <= largest_cost))
-    throw Error(fmt::format("{} is {}; expected a number between -{} and {}", what, x, largest_cost, largest_cost));
+    throw Error(say("{} is {}; expected a number between -{} and {}", what, x, largest_cost, largest_cost));
 }
 
 // Nonnegative numbers that never rise along the positions.
 void require_falling(std::span<const double> values, const char* what) {
   for (std::size_t j = 0; j < values.size(); ++j) {
     require_number(values[j], fmt::format("the {} of position {}", what, j));
-    if (values[j] < 0) throw Error(fmt::format("the {} of position {} is {}; expected 0 or more", what, j, values[j]));
+    if (values[j] < 0) throw Error(say("the {} of position {} is {}; expected 0 or more", what, j, values[j]));
     if (j > 0 && values[j] > values[j - 1])
       throw Error(
-          fmt::format("the {} of position {} is {}, more than that of the position before it, {}; expected "
-                      "numbers that never rise; position 0 is the best",
-                      what, j, values[j], values[j - 1]));
+          say("the {} of position {} is {}, more than that of the position before it, {}; expected "
+              "numbers that never rise; position 0 is the best",
+              what, j, values[j], values[j - 1]));
   }
 }
 
@@ -36,7 +36,7 @@ void require_falling(std::span<const double> values, const char* what) {
 
 PositionLoss::PositionLoss(std::string name, Form form, std::size_t size)
     : name_(std::move(name)), form_(form), size_(size), weights_(size, 1.0), costs_(size * size) {
-  if (size == 0) throw UsageError(fmt::format("the loss {} wants at least one item, there is none", name_));
+  if (size == 0) throw UsageError(say("the loss {} wants at least one item, there is none", name_));
 }
 
 PositionLoss PositionLoss::hamming(std::size_t size) {
@@ -49,7 +49,7 @@ PositionLoss PositionLoss::weighted_hamming(std::span<const double> weights) {
   PositionLoss out("weighted hamming", Form::hamming, weights.size());
   for (std::size_t i = 0; i < weights.size(); ++i) {
     require_number(weights[i], fmt::format("the weight of item {}", i));
-    if (weights[i] < 0) throw Error(fmt::format("the weight of item {} is {}; expected 0 or more", i, weights[i]));
+    if (weights[i] < 0) throw Error(say("the weight of item {} is {}; expected 0 or more", i, weights[i]));
     out.weights_[i] = weights[i] / static_cast<double>(weights.size());
     out.equal_ = out.equal_ && weights[i] == weights[0];
   }
@@ -84,7 +84,7 @@ PositionLoss PositionLoss::squared(std::size_t size) {
 
 PositionLoss PositionLoss::precision_at(std::size_t size, std::size_t k) {
   if (k == 0 || k > size)
-    throw UsageError(fmt::format("precision at {} of {} positions; expected a number from 1 to {}", k, size, size));
+    throw UsageError(say("precision at {} of {} positions; expected a number from 1 to {}", k, size, size));
   std::vector<double> gains(size), discounts(size);
   std::fill_n(gains.begin(), k, 1 / static_cast<double>(k));
   std::fill_n(discounts.begin(), k, 1.0);
@@ -93,8 +93,8 @@ PositionLoss PositionLoss::precision_at(std::size_t size, std::size_t k) {
 
 PositionLoss PositionLoss::dcg(std::span<const double> gains, std::span<const double> discounts) {
   if (gains.size() != discounts.size())
-    throw UsageError(fmt::format("{} gains and {} discounts; expected one of each for every position", gains.size(),
-                                 discounts.size()));
+    throw UsageError(
+        say("{} gains and {} discounts; expected one of each for every position", gains.size(), discounts.size()));
   require_falling(gains, "gain");
   require_falling(discounts, "discount");
   double best = 0;
@@ -114,7 +114,7 @@ PositionLoss PositionLoss::dcg(std::span<const double> gains) {
 
 PositionLoss PositionLoss::matrix(std::span<const double> costs, std::size_t size) {
   if (costs.size() != size * size)
-    throw UsageError(fmt::format("{} position costs for {} positions; expected {}", costs.size(), size, size * size));
+    throw UsageError(say("{} position costs for {} positions; expected {}", costs.size(), size, size * size));
   PositionLoss out("matrix", Form::general, size);
   std::fill(out.weights_.begin(), out.weights_.end(), 1 / static_cast<double>(size));
   for (std::size_t e = 0; e < costs.size(); ++e)
@@ -125,9 +125,9 @@ PositionLoss PositionLoss::matrix(std::span<const double> costs, std::size_t siz
   for (std::size_t k = 0; k < size; ++k) right += out.cost(k, k) / static_cast<double>(size);
   if (out.minimum_ < right - 1e-12 * (out.maximum_ - out.minimum_))
     throw Error(
-        fmt::format("by these position costs some wrong permutation costs {} and the right one {}; expected "
-                    "none to be cheaper; lower the costs on the diagonal",
-                    out.minimum_, right));
+        say("by these position costs some wrong permutation costs {} and the right one {}; expected "
+            "none to be cheaper; lower the costs on the diagonal",
+            out.minimum_, right));
   return out;
 }
 
@@ -204,4 +204,4 @@ void PositionLoss::multiply(std::span<const double> p, bool transposed, std::spa
   }
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -28,7 +28,7 @@
 #include <string>
 #include <vector>
 
-namespace m4n {
+namespace m4n::detail {
 
 class PositionLoss {
  public:
@@ -79,4 +79,4 @@ class PositionLoss {
   std::vector<double> weights_, costs_, gains_, discounts_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

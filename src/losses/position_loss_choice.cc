@@ -5,22 +5,20 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/message.h"
 #include "data/text.h"
-#include "m4n/error.h"
+#include "losses/registry.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::size_t largest_file = std::size_t{1} << 28;
 constexpr double smallest_range = 1e-30;
 
-// K of precision@K; 0 if it is no such number.
-std::size_t cutoff(const std::string& name) {
-  constexpr std::size_t most_digits = 9;
-  const std::string digits = name.substr(std::string_view(PositionLossChoice::precision).size());
-  if (digits.empty() || digits.size() > most_digits || digits.find_first_not_of("0123456789") != std::string::npos)
-    return 0;
-  return std::stoul(digits);
+// A named loss of rankings that can be learnt.
+std::optional<LossChoice> ranking_loss(const std::string& name) {
+  const auto found = find_loss(name);
+  return found && found->loss->is_of(LossFamily::rankings) && found->loss->positions != nullptr ? found : std::nullopt;
 }
 
 struct Numbers {
@@ -40,8 +38,8 @@ Numbers read_numbers(const std::string& path, const std::vector<std::string>& it
     if (trim(line).empty()) continue;
     const std::vector<std::string> cells = split_cells(line, input.name(), lines.line_number());
     if (cells.size() != items.size())
-      throw Error(fmt::format("{}: line {}: {} cells for {} items; expected {}", input.name(), lines.line_number(),
-                              cells.size(), items.size(), items.size()));
+      throw Error(say("{}: line {}: {} cells for {} items; expected {}", input.name(), lines.line_number(),
+                      cells.size(), items.size(), items.size()));
     if (first && cells == items) {
       first = false;
       continue;
@@ -50,79 +48,61 @@ Numbers read_numbers(const std::string& path, const std::vector<std::string>& it
     for (std::size_t c = 0; c < cells.size(); ++c) {
       const auto value = finite_number(cells[c]);
       if (!value)
-        throw Error(fmt::format("{}: line {}, column {}: {} is no finite number; expected a weight or a cost",
-                                input.name(), lines.line_number(), c + 1, shown(cells[c])));
+        throw Error(say("{}: line {}, column {}: {} is no finite number; expected a weight or a cost", input.name(),
+                        lines.line_number(), c + 1, shown(cells[c])));
       out.values.push_back(*value);
     }
     ++out.rows;
   }
   if (out.rows != 1 && out.rows != items.size())
     throw Error(
-        fmt::format("{}: {} rows of numbers; expected one row with the weights of the {} items, or {} rows with "
-                    "the costs cost[true position][predicted position]",
-                    input.name(), out.rows, items.size(), items.size()));
+        say("{}: {} rows of numbers; expected one row with the weights of the {} items, or {} rows with "
+            "the costs cost[true position][predicted position]",
+            input.name(), out.rows, items.size(), items.size()));
   return out;
 }
 
 }  // namespace
 
-const std::vector<std::string>& position_loss_names() {
-  static const std::vector<std::string> names{"hamming", "footrule", "spearman", "dcg"};
-  return names;
-}
-
-bool is_precision(const std::string& name) {
-  return name.starts_with(PositionLossChoice::precision) && cutoff(name) > 0;
-}
-
 PositionLossChoice PositionLossChoice::parse(const std::string& spec, const std::vector<std::string>& items) {
-  const std::vector<std::string>& names = position_loss_names();
-  const bool named = std::find(names.begin(), names.end(), spec) != names.end() || is_precision(spec);
   if (items.empty()) {
     if (spec != "hamming")
       throw UsageError(
-          fmt::format("--loss {}: the points of a matching have no order and their number varies, so that only hamming "
-                      "has a meaning. Leave it out",
-                      spec));
+          say("--loss {}: the points of a matching have no order and their number varies, so that only hamming has a "
+              "meaning. Leave it out",
+              spec));
     return remembered(spec, {}, 0);
   }
-  if (named) return remembered(spec, {}, items.size());
+  if (ranking_loss(spec)) return remembered(spec, {}, items.size());
+  if (const auto found = find_loss(spec); found && found->loss->refusal != nullptr)
+    throw UsageError(say("--loss {}: {}", spec, found->loss->refusal));
   std::error_code ignored;
-  if (spec == "kendall")
-    throw UsageError(
-        "--loss kendall: Kendall's distance looks at pairs of items, and minimising it over permutations is NP-hard; "
-        "it "
-        "is among the metrics of eval. Train with footrule or spearman, which are close to it");
   if (!std::filesystem::exists(spec, ignored))
-    throw UsageError(
-        fmt::format("unknown loss {} of rankings, and there is no file of that name; expected {}|{}K|FILE.csv",
-                    shown(spec), fmt::join(names, "|"), precision));
+    throw UsageError(say("unknown loss {} of rankings, and there is no file of that name; expected {}|FILE.csv",
+                         shown(spec), fmt::join(loss_names(LossFamily::rankings), "|")));
   return from_values(read_numbers(spec, items).values, items.size(), spec);
 }
 
 PositionLossChoice PositionLossChoice::from_values(const std::vector<double>& values, std::size_t items,
                                                    const std::string& origin) {
   if (values.size() != items && values.size() != items * items)
-    throw Error(fmt::format("{}: {} numbers for {} items; expected {} weights or {} costs", origin, values.size(),
-                            items, items, items * items));
+    throw Error(say("{}: {} numbers for {} items; expected {} weights or {} costs", origin, values.size(), items, items,
+                    items * items));
   const char* const name = values.size() == items ? "weighted" : "matrix";
   try {
     return remembered(name, values, items);
   } catch (const Error& error) {
-    throw Error(fmt::format("{}: {}", origin, error.what()));
+    throw Error(say("{}: {}", origin, error.message()));
   }
 }
 
 PositionLossChoice PositionLossChoice::remembered(const std::string& name, const std::vector<double>& values,
                                                   std::size_t items) {
-  const std::vector<std::string>& names = position_loss_names();
   const bool numbers = name == "weighted" || name == "matrix";
-  if (!numbers && !is_precision(name) && std::find(names.begin(), names.end(), name) == names.end())
-    throw Error(fmt::format("unknown loss {} of permutations", shown(name)));
+  if (!numbers && !ranking_loss(name)) throw Error(say("unknown loss {} of permutations", shown(name)));
   if (values.size() != (name == "weighted" ? items : name == "matrix" ? items * items : 0))
-    throw Error(fmt::format("the loss {} has {} numbers for {} items", name, values.size(), items));
-  if (items > largest_ranking)
-    throw Error(fmt::format("{} items to rank; expected at most {}", items, largest_ranking));
+    throw Error(say("the loss {} has {} numbers for {} items", name, values.size(), items));
+  if (items > largest_ranking) throw Error(say("{} items to rank; expected at most {}", items, largest_ranking));
   PositionLossChoice out;
   out.name_ = name;
   out.values_ = values;
@@ -130,31 +110,27 @@ PositionLossChoice PositionLossChoice::remembered(const std::string& name, const
     const double range = out.make(items).range();  // refuses what has no meaning
     if (numbers && !(range >= smallest_range))
       throw Error(
-          fmt::format("all permutations cost the same by these numbers (within {}), so that there is nothing to learn; "
-                      "expected wrong ones to cost at least {} more",
-                      range, smallest_range));
+          say("all permutations cost the same by these numbers (within {}), so that there is nothing to learn; "
+              "expected wrong ones to cost at least {} more",
+              range, smallest_range));
   }
   return out;
 }
 
 PositionLoss PositionLossChoice::make(std::size_t items) const {
-  if (name_ == "hamming") return PositionLoss::hamming(items);
-  if (name_ == "footrule") return PositionLoss::footrule(items);
-  if (name_ == "spearman") return PositionLoss::squared(items);
   if (name_ == "weighted") return PositionLoss::weighted_hamming(values_);
   if (name_ == "matrix") return PositionLoss::matrix(values_, items);
-  if (name_ == "dcg") {
-    std::vector<double> gains(items);
-    for (std::size_t j = 0; j < items; ++j) gains[j] = static_cast<double>(items - 1 - j);
-    return PositionLoss::dcg(gains);
-  }
-  const std::size_t k = cutoff(name_);
-  if (k >= items)
+  const LossChoice choice = *ranking_loss(name_);
+  if (choice.number >= items && choice.number > 0)
     throw UsageError(
-        fmt::format("--loss {}: all {} items are among the first {}, so every ranking is right; expected "
-                    "precision@1 to precision@{}",
-                    name_, items, k, items - 1));
-  return PositionLoss::precision_at(items, k);
+        say("--loss {}: all {} items are among the first {}, so every ranking is right; expected {}1 to {}{}", name_,
+            items, choice.number, choice.loss->name, choice.loss->name, items - 1));
+  return choice.loss->positions(items, choice.number);
 }
 
-}  // namespace m4n
+bool PositionLossChoice::scores_items(const std::string& name) {
+  const auto found = find_loss(name);
+  return found && found->loss->scores_items;
+}
+
+}  // namespace m4n::detail

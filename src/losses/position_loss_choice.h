@@ -12,7 +12,7 @@
 
 #include "losses/position_losses.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Items of a ranking: scores and costs grow with their square.
 inline constexpr std::size_t largest_ranking = 1000;
@@ -34,20 +34,11 @@ class PositionLossChoice {
   PositionLoss make(std::size_t items) const;
   // One score an item says all there is to say, as the loss is of rank one; otherwise one a cell (item, position).
   bool scores_items() const { return scores_items(name_); }
-  static bool scores_items(const std::string& name) {
-    return name == "spearman" || name == "dcg" || name.starts_with(precision);
-  }
-
-  static constexpr const char* precision = "precision@";
+  static bool scores_items(const std::string& name);
 
  private:
   std::string name_;
   std::vector<double> values_;
 };
 
-// The names without numbers in them.
-const std::vector<std::string>& position_loss_names();
-// precision@K with a number K of at least 1.
-bool is_precision(const std::string& name);
-
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -9,7 +9,7 @@
 
 #include "losses/position_loss.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class PositionLosses {
  public:
@@ -84,4 +84,4 @@ inline PermutationParts ranking_parts(const PositionLoss& loss, bool ranking) {
   return PermutationParts(ranking && loss.form() == PositionLoss::Form::rank_one ? &loss : nullptr);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

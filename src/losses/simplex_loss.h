@@ -10,7 +10,7 @@
 #include "core/kernels.h"
 #include "losses/cost_matrix.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class SimplexLoss {
  public:
@@ -42,4 +42,4 @@ class SimplexLoss {
   AlignedVector<double> truth_, prediction_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

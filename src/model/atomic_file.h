@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-namespace m4n {
+namespace m4n::detail {
 
 // Writes a temporary file beside `path`, syncs it, renames it over `path` and syncs the directory. On any failure
 // (no such directory, no permission, disk full) the temporary file is removed, an existing `path` stays as it was,
@@ -12,4 +12,4 @@ namespace m4n {
 // What is no regular file (/dev/null, /dev/stdout, /dev/fd/N, a FIFO, a terminal) is written to directly.
 void write_file_atomically(const std::string& path, std::string_view bytes);
 
-}  // namespace m4n
+}  // namespace m4n::detail

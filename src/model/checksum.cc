@@ -5,10 +5,12 @@
 // linear, so eight bytes advance the register by the xor of eight look-ups, one for each byte's distance to the end.
 #include "model/checksum.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstddef>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::uint64_t reflected_polynomial = 0xC96C5795D7870F42;
@@ -48,4 +50,9 @@ std::uint64_t crc64(std::span<const char> bytes, std::uint64_t before) {
   return ~rest;
 }
 
-}  // namespace m4n
+std::string checksum_text(std::span<const double> values, std::uint64_t before) {
+  // NOLINTNEXTLINE(*-reinterpret-cast): bytes
+  return fmt::format("{:016x}", crc64({reinterpret_cast<const char*>(values.data()), values.size_bytes()}, before));
+}
+
+}  // namespace m4n::detail

@@ -4,10 +4,14 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string>
 
-namespace m4n {
+namespace m4n::detail {
 
 // crc64("123456789") = 0x995DC9BBDF1939FA. `before` continues: crc64(b, crc64(a)) = crc64(a followed by b).
 std::uint64_t crc64(std::span<const char> bytes, std::uint64_t before = 0);
 
-}  // namespace m4n
+// Of numbers, in memory order, as text: to compare settings by.
+std::string checksum_text(std::span<const double> values, std::uint64_t before = 0);
+
+}  // namespace m4n::detail

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace m4n {
+namespace m4n::detail {
 
 template <std::unsigned_integral Number>
 Number read_little_endian(std::span<const char, sizeof(Number)> bytes) {
@@ -55,4 +55,4 @@ std::vector<Real> read_little_endian_reals(std::span<const char> bytes) {
   return values;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -20,9 +20,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,36 +31,45 @@
 
 #include "core/enum_names.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 inline constexpr std::string_view model_magic = "M4NMODEL";
 inline constexpr std::uint32_t model_format_version = 1;
 inline constexpr std::uint32_t model_byte_order_mark = 0x01020304;
 inline constexpr std::size_t model_preamble_size = 32;
 
-// Collects fields and arrays and lays them out. The arrays must outlive the writer. Same input, same bytes.
+// Collects fields and arrays and lays them out. Arrays of numbers must outlive the writer. Same input, same bytes.
 class ModelFileWriter {
  public:
-  explicit ModelFileWriter(std::string kind) : kind_(std::move(kind)) {}
-  template <class Value>
-  void field(const std::string& name, Value value) {
-    fields_[name] = value;
-  }
+  explicit ModelFileWriter(std::string kind);
+  ~ModelFileWriter();
+
+  void field(const std::string& name, bool value);
+  void field(const std::string& name, std::uint64_t value);
+  void field(const std::string& name, int value);
+  void field(const std::string& name, const std::string& value);
+  void field(const std::string& name, const char* value) { field(name, std::string(value)); }
   // JSON has no infinities; they are written as the words "inf" and "-inf".
   void real(const std::string& name, double value);
   void array(std::string name, std::span<const double> values) { arrays_.push_back({std::move(name), values}); }
   void array(std::string name, std::span<const float> values) { arrays_.push_back({std::move(name), values}); }
-  void array(std::string name, std::span<const std::string> values) { arrays_.push_back({std::move(name), values}); }
+  void array(std::string name, std::vector<std::string> values) {
+    arrays_.push_back({std::move(name), std::move(values)});
+  }
+  // For numbers that would not outlive the writer.
+  void own_array(std::string name, std::vector<double> values);
   std::string to_bytes() const;
 
  private:
   struct Array {
     std::string name;
-    std::variant<std::span<const double>, std::span<const float>, std::span<const std::string>> values;
+    std::variant<std::span<const double>, std::span<const float>, std::vector<std::string>> values;
   };
+  struct Fields;
   std::string kind_;
-  nlohmann::json fields_ = nlohmann::json::object();
+  std::unique_ptr<Fields> fields_;
   std::vector<Array> arrays_;
+  std::vector<std::unique_ptr<std::vector<double>>> owned_;
 };
 
 // Checks the container as a whole when it is constructed, and each field and array when it is taken out. Every defect
@@ -69,6 +77,7 @@ class ModelFileWriter {
 class ModelFileReader {
  public:
   ModelFileReader(std::span<const char> bytes, std::string name);
+  ~ModelFileReader();
 
   const std::string& kind() const { return kind_; }
   const std::string& name() const { return name_; }
@@ -100,19 +109,17 @@ class ModelFileReader {
     std::uint64_t count = 0;
     std::span<const char> bytes;
   };
+  struct Fields;
   void read_header(std::span<const char> text, std::span<const char> payload);
-  Array read_entry(const nlohmann::json& entry, std::span<const char> payload, std::size_t* position) const;
-  const nlohmann::json& take_field(const std::string& field);
   const Array& take_array(const std::string& name, const char* type, std::uint64_t count, Length length);
   [[noreturn]] void fail_field(const std::string& field, const std::string& expected) const;
 
   std::string name_, kind_;
-  nlohmann::json fields_;
+  std::unique_ptr<Fields> fields_;
   std::vector<Array> arrays_;
-  std::set<std::string> taken_fields_, taken_arrays_;
 };
 
 // Checks the first 32 bytes against each other and returns the size the whole file must have.
 std::uint64_t promised_model_size(std::span<const char> preamble, const std::string& name);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -1,18 +1,16 @@
-#include "reports/cv_report.h"
+#include "reports/report.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "core/json.h"
 #include "core/wording.h"
-#include "reports/task_words.h"
+#include "structures/structure.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string gamma_text(const std::optional<double>& gamma) { return gamma ? fmt::format("{:.6g}", *gamma) : "median"; }
 
@@ -23,7 +21,8 @@ Json gamma_json(const CvOptions& options, std::size_t index) {
 }
 
 Json named(const Candidate& c) {
-  return {{"surrogate", to_string(c.surrogate)}, {"decode", to_string(c.decode)}, {"smoothing", c.smoothing}};
+  return Json::object(
+      {{"surrogate", to_string(c.surrogate)}, {"decode", to_string(c.decode)}, {"smoothing", c.smoothing}});
 }
 
 std::string splits_text(const CvResult& result, const SplitPlan& plan) {
@@ -80,38 +79,38 @@ std::string candidate_table(const CvResult& result, const CvOptions& options) {
 
 }  // namespace
 
-std::string cv_json(const CvResult& result, const CvOptions& options, const std::string& model) {
+std::string cv_json(const CvResult& result, const CvOptions& options, const std::string& model_path) {
   const Candidate& best = result.candidates[result.best.candidate];
   Json curve = Json::array(), results = Json::array(), comparisons = Json::array(), chosen = Json::array();
   for (const CvPoint& point : result.curve)
-    curve.push_back({{"lambda", point.lambda},
-                     {"validation_mean", point.validation_mean},
-                     {"validation_std", point.validation_std}});
+    curve.push(Json::object({{"lambda", point.lambda},
+                             {"validation_mean", point.validation_mean},
+                             {"validation_std", point.validation_std}}));
   for (std::size_t c = 0; c < result.candidates.size(); ++c) {
     const CvPoint& point = result.best_by_candidate[c];
     Json row = named(result.candidates[c]);
-    row["lambda"] = point.lambda;
-    row["gamma"] = gamma_json(options, point.gamma);
-    row["validation_mean"] = point.validation_mean;
-    row["test_mean"] = result.by_candidate[c].test.mean;
-    row["test_std"] = result.by_candidate[c].test.deviation;
-    row["test_se"] = result.by_candidate[c].test.error;
-    results.push_back(std::move(row));
+    row.set("lambda", point.lambda);
+    row.set("gamma", gamma_json(options, point.gamma));
+    row.set("validation_mean", point.validation_mean);
+    row.set("test_mean", result.by_candidate[c].test.mean);
+    row.set("test_std", result.by_candidate[c].test.deviation);
+    row.set("test_se", result.by_candidate[c].test.error);
+    results.push(std::move(row));
   }
   for (const CvComparison& pair : result.comparisons)
-    comparisons.push_back({{"a", named(result.candidates[pair.a])},
-                           {"b", named(result.candidates[pair.b])},
-                           {"difference_mean", pair.difference.mean},
-                           {"difference_se", pair.difference.error}});
+    comparisons.push(Json::object({{"a", named(result.candidates[pair.a])},
+                                   {"b", named(result.candidates[pair.b])},
+                                   {"difference_mean", pair.difference.mean},
+                                   {"difference_se", pair.difference.error}}));
   for (const CvCell& cell : result.overall.chosen) {
     Json row = named(result.candidates[cell.candidate]);
-    row["lambda"] = cell.lambda;
-    row["gamma"] = gamma_json(options, cell.gamma);
-    row["validation"] = cell.validation;
-    row["test"] = cell.test;
-    chosen.push_back(std::move(row));
+    row.set("lambda", cell.lambda);
+    row.set("gamma", gamma_json(options, cell.gamma));
+    row.set("validation", cell.validation);
+    row.set("test", cell.test);
+    chosen.push(std::move(row));
   }
-  const Json object = {{"task", to_string(options.train.task.value_or(Task::multiclass))},
+  return Json::object({{"task", structure_named(options.train.task).name()},
                        {"loss", result.loss_name},
                        {"features", to_string(options.train.features)},
                        {"n", result.examples},
@@ -122,20 +121,21 @@ std::string cv_json(const CvResult& result, const CvOptions& options, const std:
                        {"best_surrogate", to_string(best.surrogate)},
                        {"best_decode", to_string(best.decode)},
                        {"best_smoothing", best.smoothing},
-                       {"curve", curve},
+                       {"curve", std::move(curve)},
                        {"test_mean", result.overall.test.mean},
                        {"test_std", result.overall.test.deviation},
                        {"test_se", result.overall.test.error},
                        {"splits", result.splits},
                        {"seconds", result.seconds},
-                       {"results", results},
-                       {"comparisons", comparisons},
-                       {"chosen", chosen},
+                       {"results", std::move(results)},
+                       {"comparisons", std::move(comparisons)},
+                       {"chosen", std::move(chosen)},
                        {"unconverged", result.unconverged()},
                        {"notes", result.notes},
                        {"seed", options.train.seed},
-                       {"model", model}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+                       {"model", model_path}})
+             .text() +
+         "\n";
 }
 
 std::string cv_text(const CvResult& result, const CvOptions& options) {
@@ -143,11 +143,11 @@ std::string cv_text(const CvResult& result, const CvOptions& options) {
   const bool mapped = options.train.features != FeatureKind::linear;
   const std::string gamma = mapped ? fmt::format(", gamma {}", gamma_text(options.gammas[result.best.gamma])) : "";
   std::string out;
-  const Task task = options.train.task.value_or(Task::multiclass);
-  out += fmt::format("task       {}, loss {}\n", to_string(task), result.loss_name);
-  out += fmt::format("data       {}, {} ({}), {}\n", examples_text(task, result.examples, result.labels),
+  const Structure& structure = structure_named(options.train.task);
+  out += fmt::format("task       {}, loss {}\n", structure.name(), result.loss_name);
+  out += fmt::format("data       {}, {} ({}), {}\n", structure.examples_text(result.examples, result.labels),
                      counted(result.features, "feature"), to_string(options.train.features),
-                     outputs_text(task, result.classes));
+                     structure.labels_text(result.classes));
   out += fmt::format("splits     {}\n", splits_text(result, options.plan));
   out +=
       fmt::format("best       {}, decoded by {}, lambda {}{}: validation loss {}\n", name_of(best, {&best, 1}),
@@ -165,4 +165,4 @@ std::string cv_text(const CvResult& result, const CvOptions& options) {
                                        : "\n");
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -1,178 +1,172 @@
-// See json_report.h. nlohmann's ordered objects keep the keys as they are written here.
-#include "reports/json_report.h"
-
-#include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <cmath>
 #include <span>
 
+#include "core/csv.h"
+#include "core/json.h"
 #include "model/model_file.h"
-#include "structures/chains/input.h"
+#include "reports/report.h"
+#include "structures/structure.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::string one_line(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
-void add_certificate(Json* object, const Certificate& certificate) {
-  (*object)["primal"] = certificate.primal;
-  (*object)["dual"] = certificate.dual;
-  (*object)["gap"] = certificate.gap();
-  (*object)["relative_gap"] = certificate.relative_gap();
-  (*object)["converged"] = certificate.converged;
-}
-
-// Row-major values as a list of rows.
-template <class Number>
-Json nested(std::span<const Number> values, std::size_t columns) {
-  Json table = Json::array();
-  for (std::size_t first = 0; first + columns <= values.size() && columns > 0; first += columns)
-    table.push_back(values.subspan(first, columns));
-  return table;
+void add_certificate(Json& object, const Certificate& certificate) {
+  object.set("primal", certificate.primal);
+  object.set("dual", certificate.dual);
+  object.set("gap", certificate.gap());
+  object.set("relative_gap", certificate.relative_gap());
+  object.set("converged", certificate.converged);
 }
 
 Json interval_json(const Interval& interval) {
-  return {{"low", interval.low}, {"high", interval.high}, {"se", interval.se}};
+  return Json::object({{"low", interval.low}, {"high", interval.high}, {"se", interval.se}});
 }
 
 Json bootstrap_json(const Bootstrap& bootstrap) {
   Json metrics = Json::object();
-  for (const auto& [name, interval] : bootstrap.metrics) metrics[name] = interval_json(interval);
-  return {{"replicates", bootstrap.replicates},
-          {"seed", bootstrap.seed},
-          {"confidence", Bootstrap::confidence},
-          {"loss", interval_json(bootstrap.loss)},
-          {"metrics", std::move(metrics)}};
-}
-
-Json input_json(const SequenceInput& input) {
-  Json out = {{"format", to_string(input.format)}};
-  if (input.format == Format::conll) {
-    out["columns"] = input.feature_columns;
-    out["template"] = input.attributes.text();
-  }
-  if (input.format != Format::ocr)
-    out["hash_bits"] = input.dictionary.hash_bits() > 0 ? Json(input.dictionary.hash_bits()) : Json(nullptr);
-  if (input.grid) out["pixel_products"] = fmt::format("{}x{}", input.grid->height, input.grid->width);
-  return out;
-}
-
-// What joins labels: pairs of them, or the types and features of edges.
-Json graph_json(const Model& model) {
-  Json edges = Json::array();
-  for (const GraphEdge& edge : model.graph.edges) edges.push_back({model.classes[edge.u], model.classes[edge.v]});
-  if (model.task == Task::multilabel) return {{"edges", std::move(edges)}};
-  return {{"node_types", model.graph.node_types},
-          {"edge_types", model.graph.edge_types},
-          {"edge_features", model.graph.features}};
+  for (const auto& [name, interval] : bootstrap.metrics) metrics.set(name, interval_json(interval));
+  return Json::object({{"replicates", bootstrap.replicates},
+                       {"seed", bootstrap.seed},
+                       {"confidence", Bootstrap::confidence},
+                       {"loss", interval_json(bootstrap.loss)},
+                       {"metrics", std::move(metrics)}});
 }
 
 Json found_json(const std::vector<std::pair<std::string, FoundCounts>>& counts) {
   Json out = Json::object();
   for (const auto& [name, found] : counts)
-    out[name] = {{"precision", found.precision()}, {"recall", found.recall()},     {"f1", found.f1()},
-                 {"actual", found.actual},         {"predicted", found.predicted}, {"found", found.found}};
+    out.set(name, Json::object({{"precision", found.precision()},
+                                {"recall", found.recall()},
+                                {"f1", found.f1()},
+                                {"actual", found.actual},
+                                {"predicted", found.predicted},
+                                {"found", found.found}}));
+  return out;
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+// Those of a model, the largest first; ties stay in the model's order.
+WeightList sorted_weights(const Model& model) {
+  WeightList out = structure_of(model).weights(model);
+  std::stable_sort(out.entries.begin(), out.entries.end(),
+                   [](const WeightEntry& a, const WeightEntry& b) { return std::abs(a.value) > std::abs(b.value); });
   return out;
 }
 
 }  // namespace
 
 std::string train_json(const TrainReport& report, const std::string& model_path) {
-  Json object = {{"task", report.task},
-                 {"surrogate", report.surrogate},
-                 {"loss", report.loss},
-                 {"features", report.features},
-                 {"n", report.n},
-                 {"d", report.d},
-                 {"k", report.k},
-                 {"lambda", report.lambda},
-                 {"smoothing", report.smoothing},
-                 {"solver", report.solver},
-                 {"decode", report.decode},
-                 {"seed", report.seed},
-                 {"epochs", report.epochs},
-                 {"seconds", report.seconds},
-                 {"seconds_total", report.seconds_total}};
-  add_certificate(&object, report.certificate);
-  object["train_loss"] = report.train_loss;
-  object["norm_squared"] = report.norm_squared;
-  object["oracle_calls"] = report.oracle_calls;
-  object["interrupted"] = report.interrupted;
-  if (report.task == to_string(Task::sequence)) object["tokens"] = report.tokens;
-  if (report.task == to_string(Task::graph)) object["nodes"] = report.tokens;
-  if (report.task == to_string(Task::matching)) object["points"] = report.tokens;
-  object["model"] = model_path;
-  return one_line(object);
+  Json object = Json::object({{"task", report.task},
+                              {"surrogate", report.surrogate},
+                              {"loss", report.loss},
+                              {"features", report.features},
+                              {"n", report.n},
+                              {"d", report.d},
+                              {"k", report.k},
+                              {"lambda", report.lambda},
+                              {"smoothing", report.smoothing},
+                              {"solver", report.solver},
+                              {"decode", report.decode},
+                              {"seed", report.seed},
+                              {"epochs", report.epochs},
+                              {"seconds", report.seconds},
+                              {"seconds_total", report.seconds_total}});
+  add_certificate(object, report.certificate);
+  object.set("train_loss", report.train_loss);
+  object.set("norm_squared", report.norm_squared);
+  object.set("oracle_calls", report.oracle_calls);
+  object.set("interrupted", report.interrupted);
+  if (const char* const parts = structure_named(report.task).traits().part.many) object.set(parts, report.parts);
+  object.set("model", model_path);
+  return object.text() + "\n";
 }
 
 std::string info_json(const Model& model) {
-  Json object = {{"format_version", model_format_version},
-                 {"task", to_string(model.task)},
-                 {"surrogate", to_string(model.surrogate)},
-                 {"loss", model.loss_name},
-                 {"features", to_string(model.map.kind)},
-                 {"n", model.n},
-                 {"d", model.d},
-                 {"k", model.task == Task::matching ? model.points : model.k()},
-                 {"lambda", model.lambda},
-                 {"smoothing", model.smoothing},
-                 {"solver", model.solver},
-                 {"seed", model.seed},
-                 {"epochs", model.epochs},
-                 {"tol", model.tol}};
-  add_certificate(&object, model.certificate);
-  object["train_loss"] = model.train_loss;
-  object["norm_squared"] = model.norm_squared;
-  object["oracle_calls"] = model.oracle_calls;
-  object["interrupted"] = model.interrupted;
-  if (model.map.kind != FeatureKind::linear) {
-    object["gamma"] = model.map.kernel.gamma;
-    if (model.map.kernel.kind == KernelKind::poly) object["degree"] = model.map.kernel.degree;
-    object["points"] = model.map.points.rows;
-  }
-  object["target_column"] = model.target_column.empty() ? Json(nullptr) : Json(model.target_column);
-  object["weights_column"] = model.weights_column.empty() ? Json(nullptr) : Json(model.weights_column);
-  object["id_column"] = model.id_column.empty() ? Json(nullptr) : Json(model.id_column);
-  object["fold_column"] = model.fold_column.empty() ? Json(nullptr) : Json(model.fold_column);
-  object["decode"] = to_string(model.decode);
-  object["bias"] = model.bias;
-  object["sparse"] = model.sparse;
-  object["standardize"] = !model.standardizer.inverse_scale.empty();
-  object["binning"] = model.bins.cuts.empty() ? Json(nullptr) : Json(to_string(model.bins.rule));
-  object["cuts"] = model.bins.cuts;
-  if (model.task == Task::sequence) object["tokens"] = model.tokens;
-  if (model.task == Task::graph) object["nodes"] = model.tokens;
-  if (model.input) object["input"] = input_json(*model.input);
-  object["classes"] = model.classes;
+  const Structure& structure = structure_of(model);
+  const FeatureSummary features = structure.features(model);
+  const ModelCommon& common = model.common();
+  Json object = Json::object({{"format_version", model_format_version},
+                              {"task", common.task},
+                              {"surrogate", to_string(common.surrogate)},
+                              {"loss", common.loss_name},
+                              {"features", to_string(features.kind)},
+                              {"n", common.n},
+                              {"d", common.d},
+                              {"k", structure.label_count(model)},
+                              {"lambda", common.lambda},
+                              {"smoothing", common.smoothing},
+                              {"solver", common.solver},
+                              {"seed", common.seed},
+                              {"epochs", common.epochs},
+                              {"tol", common.tol}});
+  add_certificate(object, common.certificate);
+  object.set("train_loss", common.train_loss);
+  object.set("norm_squared", common.norm_squared);
+  object.set("oracle_calls", common.oracle_calls);
+  object.set("interrupted", common.interrupted);
+  object.set("target_column", text_or_null(common.target_column));
+  object.set("weights_column", text_or_null(common.weights_column));
+  object.set("id_column", text_or_null(common.id_column));
+  object.set("fold_column", text_or_null(common.fold_column));
+  object.set("decode", to_string(common.decode));
+  object.set("bias", features.bias);
+  object.set("sparse", common.sparse);
+  object.set("standardize", features.standardized);
+  object.set("binning", nullptr);
+  object.set("cuts", Json::array());
+  if (const char* const parts = structure.traits().part.many) object.set(parts, common.parts);
+  object.set("classes", common.classes);
+  structure.describe(model, object);
   // The named losses are told by their name.
-  if (!model.graph.weights.empty()) object["graph"] = graph_json(model);
-  if (!model.cost.empty() &&
-      (model.loss_name == "matrix" || model.loss_name == "weighted" || model.loss_name == "costs"))
-    object["cost"] = nested(std::span<const double>(model.cost), model.k());
-  return one_line(object);
+  if (!common.cost.empty() && !find_loss(common.loss_name))
+    object.set("cost", Json::rows(std::span<const double>(common.cost), model.k()));
+  return object.text() + "\n";
 }
 
-std::string eval_json(const Evaluation& evaluation, const std::vector<std::string>& classes,
-                      const Bootstrap* bootstrap) {
+std::string eval_json(const Evaluation& evaluation, const Model& model, const Bootstrap* bootstrap) {
   Json metrics = Json::object();
-  for (const auto& [name, value] : evaluation.metrics) metrics[name] = value;
+  for (const auto& [name, value] : evaluation.metrics) metrics.set(name, value);
   if (!evaluation.confusion.empty())
-    metrics["confusion"] = nested(std::span<const std::uint64_t>(evaluation.confusion), classes.size());
-  Json object = {{"n", evaluation.n},
-                 {"unseen", evaluation.unseen},
-                 {"loss", evaluation.loss},
-                 {"metrics", std::move(metrics)},
-                 {"classes", classes}};
-  if (evaluation.tokens > 0) object["tokens"] = evaluation.tokens;
-  if (evaluation.nodes > 0) object["nodes"] = evaluation.nodes;
-  if (!evaluation.labels.empty()) {
-    object["labels"] = found_json(evaluation.labels);
-    if (!evaluation.chunks.empty()) object["chunks"] = found_json(evaluation.chunks);
-  }
-  if (bootstrap != nullptr) object["bootstrap"] = bootstrap_json(*bootstrap);
-  return one_line(object);
+    metrics.set("confusion", Json::rows(std::span<const std::uint64_t>(evaluation.confusion), model.k()));
+  Json object = Json::object({{"n", evaluation.n},
+                              {"unseen", evaluation.unseen},
+                              {"loss", evaluation.loss},
+                              {"metrics", std::move(metrics)},
+                              {"classes", model.classes()}});
+  if (evaluation.parts > 0) object.set(structure_of(model).traits().part.many, evaluation.parts);
+  if (!evaluation.labels.empty()) object.set("labels", found_json(evaluation.labels));
+  if (!evaluation.chunks.empty()) object.set("chunks", found_json(evaluation.chunks));
+  if (bootstrap != nullptr) object.set("bootstrap", bootstrap_json(*bootstrap));
+  return object.text() + "\n";
 }
 
-}  // namespace m4n
+std::string dump_csv(const Model& model) {
+  const WeightList weights = sorted_weights(model);
+  std::string out = "feature,class,weight\n";
+  for (const WeightEntry& w : weights.entries)
+    fmt::format_to(std::back_inserter(out), "{},{},{}\n", csv_cell(weights.feature_name(w.feature)),
+                   csv_cell(weights.output_name(w)), w.value);
+  return out;
+}
+
+std::string dump_json(const Model& model) {
+  const WeightList weights = sorted_weights(model);
+  const FeatureSummary features = structure_of(model).features(model);
+  const Standardizer standardizer = structure_of(model).standardizer(model);
+  Json entries = Json::array();
+  for (const WeightEntry& w : weights.entries)
+    entries.push(Json::object(
+        {{"feature", weights.feature_name(w.feature)}, {"class", weights.output_name(w)}, {"weight", w.value}}));
+  return Json::object({{"d", model.d()},
+                       {"k", model.k()},
+                       {"bias", features.bias},
+                       {"mean", standardizer.mean},
+                       {"inverse_scale", standardizer.inverse_scale},
+                       {"weights", std::move(entries)}})
+             .text() +
+         "\n";
+}
+
+}  // namespace m4n::detail

@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "core/json.h"
 #include "core/wording.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Rows = std::vector<std::vector<std::string>>;
 
 // A Markdown table with its columns aligned, so that it reads as plain text.
@@ -31,20 +30,7 @@ std::string markdown(const Rows& rows) {
   return out;
 }
 
-bool in_percent(const PaperSet& set) { return set.task != Task::ordinal; }
-
-const char* task_name(const PaperSet& set) {
-  switch (set.task) {
-    case Task::multiclass:
-      return "MC";
-    case Task::ordinal:
-      return "ORD";
-    case Task::ranking:
-      return "RNK";
-    default:
-      return "SEQ";
-  }
-}
+bool in_percent(const PaperSet& set) { return set.task->percent; }
 
 std::string loss(const PaperSet& set, double value) {
   if (std::isnan(value)) return "-";
@@ -85,7 +71,9 @@ std::vector<const Cell*> first_of_each_set(const std::vector<Cell>& cells) {
   return out;
 }
 
-Json summary_json(const CvSummary& s) { return {{"mean", s.mean}, {"std", s.deviation}, {"se", s.error}}; }
+Json summary_json(const CvSummary& s) {
+  return Json::object({{"mean", s.mean}, {"std", s.deviation}, {"se", s.error}});
+}
 
 std::string shared_words(const ReproduceOptions& o) {
   return fmt::format("{}, 60/20/20, seed {}; ordinal targets cut by {}",
@@ -110,7 +98,7 @@ std::string table1_markdown(const std::vector<Table1Cell>& cells, const Reproduc
     const PaperSet& set = *first->set;
     std::map<Protocol, double> seconds;
     for (const SurrogateKind s : surrogates) {
-      rows.push_back({task_name(set), set.name, shape(*first), upper(to_string(s)), loss(set, printed(set, s))});
+      rows.push_back({set.task->label, set.name, shape(*first), upper(to_string(s)), loss(set, printed(set, s))});
       for (const Protocol p : protocols) {
         const Table1Cell* cell = find(cells, &set, p, s);
         const bool mark = cell != nullptr && p != Protocol::paper && cell->unconverged > 0;
@@ -155,35 +143,35 @@ std::string table2_markdown(const std::vector<Table2Cell>& cells, const Reproduc
 Json table1_json(const std::vector<Table1Cell>& cells) {
   Json out = Json::array();
   for (const Table1Cell& cell : cells)
-    out.push_back({{"set", cell.set->name},
-                   {"task", to_string(cell.set->task)},
-                   {"n", cell.n},
-                   {"d", cell.d},
-                   {"k", cell.k},
-                   {"protocol", to_string(cell.protocol)},
-                   {"surrogate", to_string(cell.surrogate)},
-                   {"printed", printed(*cell.set, cell.surrogate)},
-                   {"test", summary_json(cell.test)},
-                   {"best_lambda", cell.best_lambda},
-                   {"seconds", cell.seconds},
-                   {"fits", cell.fits},
-                   {"unconverged", cell.unconverged}});
+    out.push(Json::object({{"set", cell.set->name},
+                           {"task", cell.set->task->task},
+                           {"n", cell.n},
+                           {"d", cell.d},
+                           {"k", cell.k},
+                           {"protocol", to_string(cell.protocol)},
+                           {"surrogate", to_string(cell.surrogate)},
+                           {"printed", printed(*cell.set, cell.surrogate)},
+                           {"test", summary_json(cell.test)},
+                           {"best_lambda", cell.best_lambda},
+                           {"seconds", cell.seconds},
+                           {"fits", cell.fits},
+                           {"unconverged", cell.unconverged}}));
   return out;
 }
 
 Json table2_json(const std::vector<Table2Cell>& cells) {
   Json out = Json::array();
   for (const Table2Cell& cell : cells)
-    out.push_back({{"set", cell.set->name},
-                   {"n", cell.n},
-                   {"warm_start", cell.printed->warm_start},
-                   {"oracle_iterations", cell.printed->iterations},
-                   {"printed_test", cell.printed->test},
-                   {"printed_oracle_error", cell.printed->oracle_error},
-                   {"lambda", cell.lambda},
-                   {"test", summary_json(cell.test)},
-                   {"oracle_error", summary_json(cell.oracle_error)},
-                   {"seconds", cell.seconds}});
+    out.push(Json::object({{"set", cell.set->name},
+                           {"n", cell.n},
+                           {"warm_start", cell.printed->warm_start},
+                           {"oracle_iterations", cell.printed->iterations},
+                           {"printed_test", cell.printed->test},
+                           {"printed_oracle_error", cell.printed->oracle_error},
+                           {"lambda", cell.lambda},
+                           {"test", summary_json(cell.test)},
+                           {"oracle_error", summary_json(cell.oracle_error)},
+                           {"seconds", cell.seconds}}));
   return out;
 }
 
@@ -200,12 +188,12 @@ std::string reproduce_markdown(const ReproducedTables& tables, const ReproduceOp
 }
 
 std::string reproduce_json(const ReproducedTables& tables, const ReproduceOptions& options) {
-  const Json out = {{"splits", options.splits},
-                    {"seed", options.seed},
-                    {"binning", to_string(options.binning)},
-                    {"table1", table1_json(tables.table1)},
-                    {"table2", table2_json(tables.table2)}};
-  return out.dump(1);
+  return Json::object({{"splits", options.splits},
+                       {"seed", options.seed},
+                       {"binning", to_string(options.binning)},
+                       {"table1", table1_json(tables.table1)},
+                       {"table2", table2_json(tables.table2)}})
+      .pretty();
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,7 +5,7 @@
 
 #include "selection/reproduce.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct ReproducedTables {
   std::vector<Table1Cell> table1;
@@ -16,4 +16,4 @@ struct ReproducedTables {
 std::string reproduce_markdown(const ReproducedTables& tables, const ReproduceOptions& options);
 std::string reproduce_json(const ReproducedTables& tables, const ReproduceOptions& options);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -1,5 +1,4 @@
-// See text_report.h.
-#include "reports/text_report.h"
+#include "reports/report.h"
 
 #include <fmt/format.h>
 
@@ -7,13 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/enum_names.h"
 #include "core/wording.h"
 #include "model/model_file.h"
-#include "reports/task_words.h"
-#include "structures/chains/input.h"
+#include "structures/structure.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 using Lines = std::vector<std::pair<std::string, std::string>>;
@@ -38,16 +35,6 @@ std::string surrogate_text(const std::string& name, double smoothing) {
 }
 
 std::string epochs_text(int epochs) { return counted(static_cast<std::uint64_t>(epochs), "epoch"); }
-
-// The first few of a long list.
-template <class Entry>
-std::string abridged(const std::vector<Entry>& list) {
-  constexpr std::size_t most = 30;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(list.size(), most); ++i) text += fmt::format("{}{}", i > 0 ? ", " : "", list[i]);
-  if (list.size() > most) text += ", ...";
-  return text;
-}
 
 std::string confusion_text(const Evaluation& evaluation, const std::vector<std::string>& classes) {
   const std::size_t k = classes.size();
@@ -93,52 +80,15 @@ std::string found_text(const char* what, const std::vector<std::pair<std::string
   return text;
 }
 
-std::string input_text(const SequenceInput& input, std::size_t d) {
-  if (input.format == Format::ocr)
-    return input.grid
-               ? fmt::format("pixels of {} x {} and products of neighbours", input.grid->height, input.grid->width)
-               : counted(d, "pixel");
-  const int bits = input.dictionary.hash_bits();
-  const std::string kept = bits > 0 ? fmt::format("hashed to {} bits", bits) : "in a dictionary";
-  return input.format == Format::conll
-             ? fmt::format("{} a token by a template from {}, {}", counted(input.attributes.attributes(), "attribute"),
-                           counted(input.feature_columns, "column"), kept)
-             : "attributes of CRFsuite's format, " + kept;
-}
-
-// "rbf, gamma 0.05, 312 points" where there is a feature map.
-std::string features_text(const Model& model) {
-  if (model.input) return input_text(*model.input, model.d);
-  const FeatureMap& map = model.map;
-  std::string kind = to_string(map.kind);
-  if (map.kind == FeatureKind::linear) return kind;
-  const std::string degree = map.kernel.kind == KernelKind::poly ? fmt::format(", degree {}", map.kernel.degree) : "";
-  return fmt::format("{}, gamma {}{}, {}", kind, rounded(map.kernel.gamma), degree, counted(map.points.rows, "point"));
-}
-
-// "y1-y2, y1-y4", or of graphs the features and types they may have.
-std::string edges_text(const Model& model) {
-  if (model.task == Task::multilabel) {
-    std::vector<std::string> pairs;
-    for (const GraphEdge& edge : model.graph.edges)
-      pairs.push_back(fmt::format("{}-{}", model.classes[edge.u], model.classes[edge.v]));
-    return abridged(pairs);
-  }
-  std::string out = "with " + counted(model.graph.features, "feature");
-  if (!model.graph.edge_types.empty()) out += "; types " + abridged(model.graph.edge_types);
-  if (!model.graph.node_types.empty()) out += "; node types " + abridged(model.graph.node_types);
-  return out;
-}
-
 }  // namespace
 
 std::string train_text(const TrainReport& report) {
-  const Task task = find_by_name<Task>(report.task).value_or(Task::multiclass);
+  const Structure& structure = structure_named(report.task);
   Lines lines = {
       {"task", fmt::format("{}, loss {}", report.task, report.loss)},
       {"surrogate", surrogate_text(report.surrogate, report.smoothing) + ", decoded by " + report.decode},
-      {"data", fmt::format("{}, {} ({}), {}", examples_text(task, report.n, report.tokens),
-                           counted(report.d, "feature"), report.features, outputs_text(task, report.k))},
+      {"data", fmt::format("{}, {} ({}), {}", structure.examples_text(report.n, report.parts),
+                           counted(report.d, "feature"), report.features, structure.labels_text(report.k))},
       {"lambda", rounded(report.lambda)},
       {"solver", fmt::format("{}, {}, {}, {:.3g} s ({:.3g} s in all)", report.solver, epochs_text(report.epochs),
                              counted(report.oracle_calls, "oracle call"), report.seconds, report.seconds_total)},
@@ -149,40 +99,41 @@ std::string train_text(const TrainReport& report) {
 }
 
 std::string info_text(const Model& model) {
+  const Structure& structure = structure_of(model);
+  const FeatureSummary features = structure.features(model);
+  const ModelCommon& common = model.common();
   Lines lines = {
       {"format version", std::to_string(model_format_version)},
-      {"task", fmt::format("{}, loss {}", to_string(model.task), model.loss_name)},
-      {"surrogate", surrogate_text(to_string(model.surrogate), model.smoothing)},
-      {"decode", to_string(model.decode)},
-      {"trained on", fmt::format("{}, {}, {}", examples_text(model.task, model.n, model.tokens),
-                                 counted(model.d, model.sparse ? "sparse feature" : "dense feature"),
-                                 outputs_text(model.task, model.task == Task::matching ? model.points : model.k()))},
-      {"features", fmt::format("{}, {}, {}", features_text(model), model.bias ? "with bias" : "no bias",
-                               model.standardizer.inverse_scale.empty() ? "as they are" : "standardised")},
-      {"lambda", rounded(model.lambda)},
-      {"solver", fmt::format("{}, {}, {}, seed {}, tolerance {:.6g}", model.solver, epochs_text(model.epochs),
-                             counted(model.oracle_calls, "oracle call"), model.seed, model.tol)},
-      {"relative gap", certificate_text(model.certificate)},
-      {"train loss", rounded(model.train_loss)},
-      {"norm squared", rounded(model.norm_squared)},
+      {"task", fmt::format("{}, loss {}", common.task, common.loss_name)},
+      {"surrogate", surrogate_text(to_string(common.surrogate), common.smoothing)},
+      {"decode", to_string(common.decode)},
+      {"trained on", fmt::format("{}, {}, {}", structure.examples_text(common.n, common.parts),
+                                 counted(common.d, common.sparse ? "sparse feature" : "dense feature"),
+                                 structure.labels_text(structure.label_count(model)))},
+      {"features", fmt::format("{}, {}, {}", structure.features_text(model), features.bias ? "with bias" : "no bias",
+                               features.standardized ? "standardised" : "as they are")},
+      {"lambda", rounded(common.lambda)},
+      {"solver", fmt::format("{}, {}, {}, seed {}, tolerance {:.6g}", common.solver, epochs_text(common.epochs),
+                             counted(common.oracle_calls, "oracle call"), common.seed, common.tol)},
+      {"relative gap", certificate_text(common.certificate)},
+      {"train loss", rounded(common.train_loss)},
+      {"norm squared", rounded(common.norm_squared)},
   };
-  if (!model.classes.empty()) lines.emplace_back(outputs_word(model.task), abridged(model.classes));
-  if (!model.graph.weights.empty()) lines.emplace_back("edges", edges_text(model));
-  if (model.interrupted) lines.emplace_back("interrupted", "yes; this is the best solution found until then");
-  if (!model.bins.cuts.empty())
-    lines.emplace_back("cuts", fmt::format("{} ({})", abridged(model.bins.cuts), to_string(model.bins.rule)));
+  if (!common.classes.empty()) lines.emplace_back(structure.traits().label.many, abridged(common.classes));
+  const Lines own = structure.description(model);
+  lines.insert(lines.end(), own.begin(), own.end());
+  if (common.interrupted) lines.emplace_back("interrupted", "yes; this is the best solution found until then");
   return aligned(lines);
 }
 
 std::string eval_text(const Evaluation& evaluation, const Model& model, const Bootstrap* bootstrap) {
   constexpr std::size_t most_classes = 30;
-  const bool sequences = model.task == Task::sequence;
-  const bool graphs = model.task == Task::graph;
-  Lines lines = {{sequences ? "sequences" : graphs ? "graphs" : "examples", std::to_string(evaluation.n)}};
-  if (sequences) lines.emplace_back("tokens", std::to_string(evaluation.tokens));
-  if (graphs) lines.emplace_back("nodes", std::to_string(evaluation.nodes));
+  const StructureTraits& traits = structure_of(model).traits();
+  const bool many = evaluation.parts > 0;  // labels by example, whose table stands for the confusion matrix
+  Lines lines = {{many ? traits.example.many : "examples", std::to_string(evaluation.n)}};
+  if (many) lines.emplace_back(traits.part.many, std::to_string(evaluation.parts));
   const std::size_t first = lines.size();
-  lines.emplace_back(fmt::format("loss ({})", model.loss_name), rounded(evaluation.loss));
+  lines.emplace_back(fmt::format("loss ({})", model.loss_name()), rounded(evaluation.loss));
   for (const auto& [name, value] : evaluation.metrics) lines.emplace_back(name, rounded(value));
   if (bootstrap != nullptr) add_intervals(lines, first, *bootstrap);
   std::string text = aligned(lines);
@@ -191,8 +142,8 @@ std::string eval_text(const Evaluation& evaluation, const Model& model, const Bo
                         100 * Bootstrap::confidence, bootstrap->replicates, bootstrap->seed);
   text += found_text("label", evaluation.labels) + found_text("chunk", evaluation.chunks);
   const std::size_t k = model.k();
-  if (evaluation.confusion.empty() || evaluation.confusion.size() != k * k || sequences || graphs) return text;
-  text += k <= most_classes ? fmt::format("\n{}", confusion_text(evaluation, model.classes))
+  if (evaluation.confusion.empty() || evaluation.confusion.size() != k * k || many) return text;
+  text += k <= most_classes ? fmt::format("\n{}", confusion_text(evaluation, model.classes()))
                             : fmt::format("\nthe confusion matrix of {} classes is too wide here; --json has it\n", k);
   if (evaluation.unseen > 0)
     text += fmt::format("{} of the {} with labels unseen in training: {} not in the table\n", evaluation.unseen,
@@ -200,4 +151,4 @@ std::string eval_text(const Evaluation& evaluation, const Model& model, const Bo
   return text;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -4,19 +4,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/message.h"
 #include "core/option_values.h"
-#include "selection/split_learner.h"
 #include "m4n/cross_validate.h"
-#include "m4n/error.h"
-#include "structures/permutations/gibbs.h"
+#include "structures/structure.h"
+#include "surrogates/registry.h"
 
 namespace m4n {
 
-std::size_t largest_example(const Dataset& data) {
-  std::size_t out = 0;
-  for (std::size_t i = 0; i < data.examples(); ++i) out = std::max(out, data.labels.end(i) - data.labels.begin(i));
-  return out;
-}
+using detail::parse_choice;
+using detail::say;
+using detail::Structure;
+using detail::structure_named;
 
 std::vector<double> usual_lambdas() {
   constexpr int smallest_power = -16;
@@ -25,7 +24,9 @@ std::vector<double> usual_lambdas() {
   return out;
 }
 
-std::size_t first_usual_lambdas(Task task) { return task == Task::multiclass || task == Task::ordinal ? 9 : 6; }
+std::size_t first_usual_lambdas(const std::string& task) {
+  return structure_named(task).traits().several_parts ? 6 : 9;
+}
 
 std::string name_of(const Candidate& candidate, std::span<const Candidate> all) {
   const auto twin = [&](const Candidate& other) {
@@ -38,46 +39,56 @@ std::string name_of(const Candidate& candidate, std::span<const Candidate> all) 
   return out;
 }
 
-std::vector<Candidate> automatic_candidates(const TrainOptions& options, const Dataset& data) {
-  const Task task = options.task.value_or(Task::multiclass);
-  const bool permutation = task == Task::ranking || task == Task::matching;
-  const Decoder largest = task == Task::sequence ? Decoder::viterbi : Decoder::argmax;
+std::vector<Candidate> automatic_candidates(const TrainOptions& options, const Dataset& data,
+                                            std::vector<std::string>* notes) {
+  const Structure& structure = structure_named(options.task);
+  const Decoder largest = structure.traits().largest;
   std::vector<Candidate> out{{SurrogateKind::m4n, 0, largest}};
-  if (!chosen_loss(options, data.class_names).symmetric) out.push_back({SurrogateKind::m4n, 0, Decoder::adversary});
-  if (task == Task::multiclass || task == Task::ordinal)
+  if (!structure.loss(options, data.class_names).symmetric) out.push_back({SurrogateKind::m4n, 0, Decoder::adversary});
+  if (structure.takes("smoothing"))
     out.push_back({SurrogateKind::m4n, options.smoothing > 0 ? options.smoothing : usual_smoothing, Decoder::expected});
-  out.push_back({SurrogateKind::m3n, 0, largest});
-  if (!permutation || largest_example(data) <= PermutationGibbs::largest_size)
-    out.push_back({SurrogateKind::crf, 0, Decoder::expected});
+  for (const auto& [surrogate, decode] :
+       {std::pair{SurrogateKind::m3n, largest}, {SurrogateKind::crf, Decoder::expected}}) {
+    const std::string obstacle = structure.obstacle(surrogate, data);
+    if (obstacle.empty())
+      out.push_back({surrogate, 0, decode});
+    else if (notes != nullptr)
+      notes->push_back(fmt::format("{} is left out: {}", to_string(surrogate), obstacle));
+  }
   return out;
 }
 
 std::vector<Candidate> listed_candidates(const std::vector<std::string>& names, const TrainOptions& options,
-                                         const Dataset& data) {
+                                         const Dataset& data, std::vector<std::string>* notes) {
   if (names.empty()) return {{options.surrogate, options.smoothing, options.decode}};
   if (names == std::vector<std::string>{"auto"}) {
     if (options.decode != Decoder::automatic)
-      throw UsageError("--surrogates auto chooses the decoder too. Leave out --decode, or list the surrogates");
-    return automatic_candidates(options, data);
+      throw UsageError(say("--surrogates auto chooses the decoder too. Leave out --decode, or list the surrogates"));
+    return automatic_candidates(options, data, notes);
   }
-  const std::vector<std::string> valid{"m4n", "smoothed", "m3n", "crf", "qs"};
-  constexpr SurrogateKind kinds[] = {SurrogateKind::m4n, SurrogateKind::m4n, SurrogateKind::m3n, SurrogateKind::crf,
-                                     SurrogateKind::qs};
+  std::vector<std::string> valid;
+  std::vector<Candidate> known;
   const double smoothing = options.smoothing > 0 ? options.smoothing : usual_smoothing;
+  for (const detail::SurrogateRow& row : detail::surrogate_rows()) {
+    valid.emplace_back(row.name);
+    known.push_back({row.kind, 0, options.decode});
+    if (!row.smoothing) continue;
+    valid.emplace_back("smoothed");
+    known.push_back({row.kind, smoothing, options.decode});
+  }
   std::vector<Candidate> out;
   bool smoothed = false;
   for (const std::string& word : names) {
-    const std::size_t which = parse_choice("surrogates", word, valid);
-    const Candidate candidate{kinds[which], word == "smoothed" ? smoothing : 0, options.decode};
+    const Candidate candidate = known[parse_choice("surrogates", word, valid)];
     for (const Candidate& other : out)
       if (other.surrogate == candidate.surrogate && other.smoothing == candidate.smoothing)
-        throw UsageError(fmt::format("--surrogates: '{}' stands twice in '{}'", word, fmt::join(names, ",")));
-    smoothed = smoothed || word == "smoothed";
+        throw UsageError(say("--surrogates: '{}' stands twice in '{}'", word, fmt::join(names, ",")));
+    smoothed = smoothed || candidate.smoothing > 0;
     out.push_back(candidate);
   }
   if (options.smoothing > 0 && !smoothed)
     throw UsageError(
-        "--smoothing is for the surrogate `smoothed`, which is not in --surrogates. Add it, or leave it out");
+        say("--smoothing is for the surrogate `smoothed`, which is not in --surrogates. Add it, or leave it out"));
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Cross-validation. A UNIT of work is one split with one gamma: its training part is prepared (SplitLearner) and then
+// Cross-validation. A UNIT of work is one split with one gamma: its training part is prepared (TrainingSet) and then
 // solved along the path of lambdas for every FAMILY, a surrogate with its smoothing; candidates that differ only
 // in the decoder share the fit. Units are shared out over threads and know nothing of each other, so that results do
 // not depend on the number of threads.
@@ -9,18 +9,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <tuple>
 
+#include "api/complete.h"
+#include "core/message.h"
 #include "core/parallel.h"
+#include "features/prepared.h"
 #include "selection/cv_choice.h"
 #include "selection/cv_grid.h"
-#include "selection/split_learner.h"
-#include "m4n/error.h"
-#include "structures/classes/training_set.h"
+#include "structures/structure.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 struct Family {
@@ -28,6 +30,12 @@ struct Family {
   std::vector<std::size_t> candidates;
   std::vector<Decoder> decoders;  // of the candidates
   LambdaGrid grid;
+};
+
+// What one lambda gave: mean task losses, one by decoder.
+struct LearntPoint {
+  SolveResult result;
+  LossesByDecoder validation, test;
 };
 
 // Which lambdas to add for a family.
@@ -50,8 +58,8 @@ void check_grid(const CvOptions& options) {
     one.lambda = options.lambdas[l];
     validate(one);
     if (l > 0 && !(options.lambdas[l] < options.lambdas[l - 1]))
-      throw UsageError(fmt::format("lambdas: found {} after {}, expected them in descending order", options.lambdas[l],
-                                   options.lambdas[l - 1]));
+      throw UsageError(say("lambdas: found {} after {}, expected them in descending order", options.lambdas[l],
+                           options.lambdas[l - 1]));
   }
   for (const std::optional<double>& gamma : options.gammas) {
     TrainOptions one = options.train;
@@ -64,7 +72,11 @@ class CrossValidation {
  public:
   CrossValidation(const Dataset& data, std::span<const double> raw_target, const CvOptions& options,
                   const Context& context)
-      : data_(data), raw_target_(raw_target), options_(options), context_(context) {
+      : structure_(structure_named(options.train.task)),
+        data_(data),
+        raw_target_(raw_target),
+        options_(options),
+        context_(context) {
     if (options.candidates.empty() || options.lambdas.empty() || options.gammas.empty())
       throw UsageError("cross-validation needs at least one candidate, one lambda and one gamma");
     check_grid(options);
@@ -74,8 +86,8 @@ class CrossValidation {
     result_.examples = data.examples();
     result_.labels = data.label.size();
     result_.features = cols(data.x);
-    result_.classes = data.class_names.empty() ? largest_example(data) : data.class_names.size();
-    result_.loss_name = chosen_loss(options.train, data.class_names).name;
+    result_.classes = structure_.label_count(data);
+    result_.loss_name = structure_.loss(options.train, data.class_names).name;
     for (const Candidate& candidate : resolved_candidates(options, data.class_names)) add_candidate(candidate);
     for (const CvCell& cell : options.known)
       known_.emplace(std::make_tuple(cell.split, cell.gamma, cell.candidate, cell.lambda), cell);
@@ -137,9 +149,8 @@ class CrossValidation {
   }
 
   void note_absent_classes() {
-    const auto task = options_.train.task;
-    if (task == Task::ranking || task == Task::matching || task == Task::multilabel) return;  // no label is a class
-    std::map<std::size_t, std::vector<std::size_t>> absent;                                   // class to splits
+    if (!structure_.traits().labels_are_classes) return;
+    std::map<std::size_t, std::vector<std::size_t>> absent;  // class to splits
     for (std::size_t s = 0; s < splits_.size(); ++s) {
       std::vector<bool> present(data_.class_names.size());
       const OrdinalBins bins = bins_of(splits_[s]);
@@ -193,12 +204,16 @@ class CrossValidation {
     const OrdinalBins bins = bins_of(splits_[s]);
     TrainOptions prepared = options_.train;
     prepared.gamma = options_.gammas[g];
-    const auto learner = make_split_learner(
-        {part(splits_[s].train, bins), part(splits_[s].validation, bins), part(splits_[s].test, bins), &splits_[s]},
-        prepared, inner);
+    const Split& split = splits_[s];
+    const auto set = structure_.prepare(part(split.train, bins), completed_task(prepared), inner);
+    const auto validation = set->hold_out(part(split.validation, bins), split.validation);
+    const auto test = split.test.empty() ? nullptr : set->hold_out(part(split.test, bins), split.test);
     for (const Batch* batch : missing) {
       const Family& family = families_[batch->family];
-      const std::vector<LearntPoint> points = learn(*learner, family, batch->lambdas, inner);
+      std::vector<LearntPoint> points;
+      // Each lambda starts from the solution of the one before, or from nothing.
+      for (const std::span<const double> lambdas : paths(batch->lambdas))
+        learn(*set, *validation, test.get(), family, lambdas, inner, points);
       if (stopped()) return;
       std::vector<CvCell> cells;
       for (std::size_t l = 0; l < points.size(); ++l)
@@ -212,14 +227,38 @@ class CrossValidation {
     }
   }
 
-  std::vector<LearntPoint> learn(const SplitLearner& learner, const Family& family, std::span<const double> lambdas,
-                                 const Context& inner) const {
-    if (options_.warm_path) return learner.learn(family.options, family.decoders, lambdas, inner);
-    std::vector<LearntPoint> out;
-    for (std::size_t l = 0; l < lambdas.size() && !stopped(); ++l)
-      for (LearntPoint& point : learner.learn(family.options, family.decoders, lambdas.subspan(l, 1), inner))
-        out.push_back(std::move(point));
+  std::vector<std::span<const double>> paths(std::span<const double> lambdas) const {
+    if (options_.warm_path) return {lambdas};
+    std::vector<std::span<const double>> out;
+    for (std::size_t l = 0; l < lambdas.size(); ++l) out.push_back(lambdas.subspan(l, 1));
     return out;
+  }
+
+  // Adds a point by lambda; stops early where the context is cancelled.
+  void learn(const TrainingSet& set, const HeldOut& validation, const HeldOut* test, const Family& family,
+             std::span<const double> lambdas, const Context& inner, std::vector<LearntPoint>& points) const {
+    if (stopped()) return;
+    std::vector<std::unique_ptr<Solution>> waiting;
+    const auto judge = [&] {
+      if (stopped() || waiting.empty()) return;
+      const auto losses = [&](const HeldOut& part) {
+        return set.mean_losses(part, waiting, family.options, family.decoders, inner);
+      };
+      const std::vector<LossesByDecoder> on_validation = losses(validation);
+      const std::vector<LossesByDecoder> on_test =
+          test != nullptr
+              ? losses(*test)
+              : std::vector<LossesByDecoder>(
+                    waiting.size(), LossesByDecoder(family.decoders.size(), std::numeric_limits<double>::quiet_NaN()));
+      for (std::size_t l = 0; l < waiting.size(); ++l)
+        points.push_back({waiting[l]->result, on_validation[l], on_test[l]});
+      waiting.clear();
+    };
+    set.solve(family.options, Decoder::automatic, lambdas, inner, [&](std::unique_ptr<Solution> solution) {
+      waiting.push_back(std::move(solution));
+      if (waiting.size() >= set.judged_together()) judge();
+    });
+    judge();
   }
 
   // The cells of a path if all of them are known, none otherwise.
@@ -269,6 +308,12 @@ class CrossValidation {
     return 2 * count >= splits_.size();
   }
 
+  static TrainOptions completed_task(TrainOptions options) {
+    options.task = structure_named(options.task).name();
+    return options;
+  }
+
+  const Structure& structure_;
   const Dataset& data_;
   std::span<const double> raw_target_;
   const CvOptions& options_;
@@ -283,18 +328,22 @@ class CrossValidation {
 };
 
 }  // namespace
+}  // namespace m4n::detail
+
+namespace m4n {
 
 std::vector<Candidate> resolved_candidates(const CvOptions& options, const std::vector<std::string>& classes) {
+  const detail::Structure& structure = detail::structure_named(options.train.task);
   std::vector<Candidate> out = options.candidates;
   for (Candidate& candidate : out) {
-    const TrainOptions own = options_of(candidate, options.train);
-    candidate.decode = chosen_decoder(own, classes);
+    const TrainOptions own = detail::options_of(candidate, options.train);
+    candidate.decode = structure.decoder(own, structure.loss(own, classes));
   }
   return out;
 }
 
 TrainOptions refit_options(const CvResult& result, const CvOptions& options) {
-  TrainOptions out = options_of(result.candidates[result.best.candidate], options.train);
+  TrainOptions out = detail::options_of(result.candidates[result.best.candidate], options.train);
   out.lambda = result.best.lambda;
   out.gamma = options.gammas[result.best.gamma];
   return out;
@@ -307,7 +356,7 @@ std::size_t CvResult::unconverged() const {
 
 CvResult cross_validate(const Dataset& data, std::span<const double> raw_target, const CvOptions& options,
                         const Context& context) {
-  return CrossValidation(data, raw_target, options, context).run();
+  return detail::CrossValidation(data, raw_target, options, context).run();
 }
 
 }  // namespace m4n

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 double loss_of(const CvCell& cell) { return cell.validation; }
@@ -91,4 +91,4 @@ void choose(CvResult& result) {
     }
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -4,7 +4,7 @@
 
 #include "m4n/cross_validate.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 CvSummary summary(const std::vector<double>& values);
 
@@ -16,4 +16,4 @@ CvPoint best_point(const std::vector<CvPoint>& points);
 // Fills everything that follows from result.cells.
 void choose(CvResult& result);
 
-}  // namespace m4n
+}  // namespace m4n::detail

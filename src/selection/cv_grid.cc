@@ -6,7 +6,7 @@
 
 #include "core/wording.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr int most_extensions = 4;          // in each direction
@@ -73,4 +73,4 @@ std::string LambdaGrid::note(const std::string& who) const {
   return out;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "selection/cv_choice.h"
 #include "m4n/cross_validate.h"
+#include "selection/cv_choice.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class LambdaGrid {
  public:
@@ -31,4 +31,4 @@ class LambdaGrid {
   const char* stuck_ = nullptr;  // why the best lambda stays at an edge
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

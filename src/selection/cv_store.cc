@@ -11,21 +11,19 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/message.h"
 #include "core/option_values.h"
-#include "structures/graphs/edges.h"
 #include "data/text.h"
-#include "selection/split_learner.h"
-#include "m4n/error.h"
 #include "m4n/read.h"
 #include "model/atomic_file.h"
 #include "model/checksum.h"
-#include "structures/graphs/training_set.h"
+#include "structures/structure.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
+using Tree = nlohmann::ordered_json;
 
 constexpr const char* header =
     "split,surrogate,smoothing,decode,gamma,lambda,validation,test,relative_gap,converged,seconds,oracle_error\n";
@@ -86,31 +84,21 @@ std::string checksum(const Dataset& data, std::span<const double> raw_target, co
 
 std::string gamma_text(const std::optional<double>& gamma) { return gamma ? fmt::format("{}", *gamma) : "median"; }
 
-// "tree", or what a file says.
-std::string edges_text(const TrainOptions& o, const Dataset& data) {
-  if (o.edges == "tree") return o.edges;
-  std::vector<std::string> out;
-  for (const GraphEdge& edge : chosen_edges(o, data))
-    out.push_back(fmt::format("{}-{}", data.class_names[edge.u], data.class_names[edge.v]));
-  return fmt::format("{}", fmt::join(out, " "));
-}
-
-Json settings(const Dataset& data, std::span<const double> raw_target, const CvOptions& options) {
+Tree settings(const Dataset& data, std::span<const double> raw_target, const CvOptions& options) {
   const TrainOptions& o = options.train;
-  const auto optional = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
-  Json candidates = Json::array(), gammas = Json::array();
+  const auto optional = [](const auto& value) { return value ? Tree(*value) : Tree(nullptr); };
+  Tree candidates = Tree::array(), gammas = Tree::array();
   for (const Candidate& c : options.candidates)
     candidates.push_back({to_string(c.surrogate), c.smoothing, to_string(c.decode)});
   for (const auto& gamma : options.gammas) gammas.push_back(gamma_text(gamma));
-  const LossSummary loss = chosen_loss(o, data.class_names);
-  const std::vector<double> weights =
-      names_a_file(o.class_weight) ? read_class_weights(o.class_weight, data) : std::vector<double>{};
-  Json out = {{"data", checksum(data, raw_target, options)},
+  const Structure& structure = structure_named(o.task);
+  const LossSummary loss = structure.loss(o, data.class_names);
+  Tree out = {{"data", checksum(data, raw_target, options)},
               {"loss", loss.name},
               {"costs", hexadecimal(mixed<double>(loss.values, 0))},
-              {"class_weight", weights.empty() ? o.class_weight : hexadecimal(mixed<double>(weights, 0))},
+              {"class_weight", o.class_weight},
               {"examples", data.examples()},
-              {"task", to_string(o.task.value_or(Task::multiclass))},
+              {"task", structure.name()},
               {"bins", o.bins},
               {"binning", to_string(o.binning)},
               {"features", to_string(o.features)},
@@ -138,20 +126,19 @@ Json settings(const Dataset& data, std::span<const double> raw_target, const CvO
               {"average", optional(o.average)},
               {"step", to_string(o.step)},
               {"seed", o.seed}};
-  if (has_edges(o)) out["edges"] = edges_text(o, data);  // only there: directories of before have no such line
+  for (const auto& [name, value] : structure.settings(o, data)) out[name] = value;
   return out;
 }
 
-void refuse_other_settings(const std::string& directory, const Json& now) {
+void refuse_other_settings(const std::string& directory, const Tree& now) {
   std::ifstream file(directory + "/settings.json");
-  const Json before = Json::parse(file, nullptr, false);
+  const Tree before = Tree::parse(file, nullptr, false);
   if (!before.is_object())
-    throw Error(
-        fmt::format("--out {}: its settings.json is damaged; remove the directory, or name another", directory));
+    throw Error(say("--out {}: its settings.json is damaged; remove the directory, or name another", directory));
   for (const auto& [key, value] : now.items()) {
     const auto found = before.find(key);
     if (found != before.end() && *found == value) continue;
-    throw Error(fmt::format(
+    throw Error(say(
         "--out {}: it holds results of other settings ({} is {} now, {} there); name another directory, or remove it",
         directory, key, value.dump(), found != before.end() ? found->dump() : "missing"));
   }
@@ -161,9 +148,9 @@ void refuse_other_settings(const std::string& directory, const Json& now) {
 
 void DirectoryLock::acquire(const std::string& directory) {
   file_ = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file_ < 0) throw Error(fmt::format("--out {}: cannot be opened: {}", directory, std::strerror(errno)));
+  if (file_ < 0) throw Error(say("--out {}: cannot be opened: {}", directory, std::strerror(errno)));
   if (::flock(file_, LOCK_EX | LOCK_NB) != 0)
-    throw Error(fmt::format("--out {}: another run is using it; wait for it, or name another directory", directory));
+    throw Error(say("--out {}: another run is using it; wait for it, or name another directory", directory));
 }
 
 DirectoryLock::~DirectoryLock() {
@@ -184,13 +171,13 @@ CvStore::CvStore(std::string directory, const Dataset& data, std::span<const dou
   std::error_code error;
   fs::create_directories(directory_, error);
   if (!fs::is_directory(directory_))
-    throw Error(fmt::format("--out {}: cannot be made a directory: {}", directory_,
-                            error ? error.message() : "there is a file of that name"));
+    throw Error(say("--out {}: cannot be made a directory: {}", directory_,
+                    error ? error.message() : "there is a file of that name"));
   lock_.acquire(directory_);
-  const Json now = settings(data, raw_target, options);
+  const Tree now = settings(data, raw_target, options);
   for (const std::string& path : files(directory_))
     if (fs::exists(path) && !fs::is_regular_file(path))
-      throw Error(fmt::format("--out {}: {} is no regular file; name another directory", directory_, path));
+      throw Error(say("--out {}: {} is no regular file; name another directory", directory_, path));
   if (fs::exists(directory_ + "/settings.json")) {
     refuse_other_settings(directory_, now);
     read_cells();
@@ -198,16 +185,16 @@ CvStore::CvStore(std::string directory, const Dataset& data, std::span<const dou
     for (const std::string& path : files(directory_))
       if (fs::exists(path))
         throw Error(
-            fmt::format("--out {}: there is a file {}, but not of a cross-validation (no settings.json); name "
-                        "another directory",
-                        directory_, path));
+            say("--out {}: there is a file {}, but not of a cross-validation (no settings.json); name "
+                "another directory",
+                directory_, path));
     write_file_atomically(directory_ + "/settings.json", now.dump(1) + "\n");
   }
   std::string text = header;
   for (const CvCell& cell : known_) text += line(cell);
   write_file_atomically(path_, text);  // without a last line that was cut off
   file_.open(path_, std::ios::app);
-  if (!file_) throw Error(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+  if (!file_) throw Error(say("{}: cannot be written: {}", path_, std::strerror(errno)));
 }
 
 std::string CvStore::line(const CvCell& cell) const {
@@ -222,15 +209,15 @@ void CvStore::read_cells() {
   std::ifstream file(path_);
   std::string text;
   if (std::getline(file, text) && text + "\n" != header)
-    throw Error(fmt::format("{}: line 1: found {}, expected {}; remove the directory, or name another", path_,
-                            shown(text), shown(trim(header))));
+    throw Error(say("{}: line 1: found {}, expected {}; remove the directory, or name another", path_, shown(text),
+                    shown(trim(header))));
   for (std::size_t number = 2; std::getline(file, text) && !file.eof(); ++number) {
     const std::vector<std::string> cells = split_cells(text, path_, number);
     const auto fail = [&] {
       throw Error(
-          fmt::format("{}: line {}: found {}, which is no cell of this cross-validation; remove the line, or "
-                      "the directory",
-                      path_, number, shown(text)));
+          say("{}: line {}: found {}, which is no cell of this cross-validation; remove the line, or "
+              "the directory",
+              path_, number, shown(text)));
     };
     if (cells.size() != columns) fail();
     CvCell cell;
@@ -264,7 +251,7 @@ void CvStore::add(std::span<const CvCell> cells) {
   std::string text;
   for (const CvCell& cell : cells) text += line(cell);
   file_ << text << std::flush;
-  if (!file_) throw Error(fmt::format("{}: cannot be written: {}", path_, std::strerror(errno)));
+  if (!file_) throw Error(say("{}: cannot be written: {}", path_, std::strerror(errno)));
 }
 
 void CvStore::finish(const CvResult& result, const std::string& report) {
@@ -272,9 +259,9 @@ void CvStore::finish(const CvResult& result, const std::string& report) {
   std::string text = header;
   for (const CvCell& cell : result.cells) text += line(cell);
   write_file_atomically(path_, text);
-  write_file_atomically(directory_ + "/cv.json", report + "\n");
+  write_file_atomically(directory_ + "/cv.json", report);
 }
 
 bool CvStore::finished(const std::string& directory) { return fs::exists(directory + "/cv.json"); }
 
-}  // namespace m4n
+}  // namespace m4n::detail

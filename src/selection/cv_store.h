@@ -11,7 +11,7 @@
 
 #include "m4n/cross_validate.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // One run at a time. Nothing is left behind if the program dies.
 class DirectoryLock {
@@ -53,4 +53,4 @@ class CvStore {
   std::ofstream file_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -8,16 +8,16 @@
 #include <limits>
 #include <numeric>
 
+#include "core/message.h"
 #include "core/option_values.h"
-#include "selection/cv_choice.h"
-#include "selection/cv_store.h"
-#include "m4n/error.h"
-#include "m4n/read.h"
 #include "features/pixel_products.h"
 #include "features/prepared.h"
 #include "features/standardize.h"
+#include "m4n/read.h"
+#include "selection/cv_choice.h"
+#include "selection/cv_store.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 namespace fs = std::filesystem;
@@ -25,8 +25,11 @@ namespace fs = std::filesystem;
 constexpr double never = 1e-12;  // a tolerance that 50 passes do not reach
 constexpr int paper_passes = 50, table2_passes = 100, paper_iterations = 20;
 constexpr int patient_epochs = 20'000;
-constexpr double ranking_tol = 1e-2;  // even this takes M3N half a minute a split on glass, most of it at 2^-10
-constexpr int ranking_epochs = 2000;
+// Of rankings even 1e-2 takes M3N half a minute a split on glass, most of it at 2^-10.
+constexpr PaperTask classes{"MC", "multiclass", true, false, true, false, 1e-3, patient_epochs};
+constexpr PaperTask grades{"ORD", "ordinal", false, true, true, false, 1e-3, patient_epochs};
+constexpr PaperTask words{"SEQ", "sequence", true, false, false, false, 1e-3, patient_epochs};
+constexpr PaperTask rankings{"RNK", "ranking", true, false, true, true, 1e-2, 2000};
 
 constexpr double from_percent(double x) { return x / 100; }
 
@@ -37,30 +40,24 @@ std::vector<double> powers_of_two(int first, int last) {
 }
 
 // The ordinal sets of the paper are one row shorter than the public files, as if their first row had been read as a
-// header: it is left out.
-RawTable without_first_row(RawTable table) {
-  std::vector<std::size_t> rest(rows(table.x) - 1);
-  std::iota(rest.begin(), rest.end(), std::size_t{1});
-  table.x = take_rows(table.x, rest);
-  table.target.erase(table.target.begin());
-  table.line.erase(table.line.begin());
-  return table;
-}
-
+// header: it is left out, and the grades are cut from the others.
 FoundSet read_set(const PaperSet& set, const std::string& path, bool asked, Binning binning) {
-  if (set.task == Task::sequence) {
-    TrainOptions raw;
-    raw.task = set.task;
-    raw.read.format = Format::ocr;
-    return {&set, asked, false, read_training_sequences(path, raw).data};
+  TrainOptions options;
+  options.task = set.task->task;
+  if (set.task->grades) {
+    options.bins = static_cast<int>(set.k);
+    options.binning = binning;
   }
-  ReadOptions options;
-  if (set.task == Task::ranking) options.outputs = OutputColumns::ranks;
-  RawTable table = read_table(path, options, true);
-  const bool shortened = set.task == Task::ordinal && rows(table.x) == set.n + 1;
-  if (shortened) table = without_first_row(std::move(table));
-  const int bins = table.target_name == "target" ? static_cast<int>(set.k) : 0;
-  return {&set, asked, shortened, label_for_training(std::move(table), set.task, bins, binning)};
+  TrainingData found = read(path, options);
+  const bool shortened = set.task->grades && found.data.examples() == set.n + 1;
+  if (!shortened) return {&set, asked, false, std::move(found.data)};
+  std::vector<std::size_t> rest(set.n);
+  std::iota(rest.begin(), rest.end(), std::size_t{1});
+  FoundSet out{&set, asked, true, subset(found.data, rest)};
+  found.raw_target.erase(found.raw_target.begin());
+  out.data.bins = cut_into_grades(found.raw_target, options.bins, binning);
+  for (std::size_t i = 0; i < set.n; ++i) out.data.label[i] = grade_of(found.raw_target[i], out.data.bins);
+  return out;
 }
 
 // Features of all the data at once, before any split, as in the authors' code.
@@ -79,24 +76,24 @@ Dataset with_products(Dataset words) {
   return words;
 }
 
-CvOptions common(const ReproduceOptions& options, Task task) {
+CvOptions common(const ReproduceOptions& options, const PaperTask& task) {
   CvOptions o;
-  o.train.task = task;
+  o.train.task = task.task;
   o.train.seed = options.seed;
-  if (task == Task::ranking) o.train.tol = ranking_tol;
+  o.train.tol = task.tol;
   o.plan.splits = options.splits;
   o.lambdas = powers_of_two(1, 10);
   o.extend = false;
   return o;
 }
 
-CvOptions on_centers(const ReproduceOptions& options, Task task) {
+CvOptions on_centers(const ReproduceOptions& options, const PaperTask& task) {
   CvOptions o = common(options, task);
   o.train.standardize = false;
   return o;
 }
 
-CvOptions paper_protocol(const ReproduceOptions& options, Task task, SurrogateKind surrogate) {
+CvOptions paper_protocol(const ReproduceOptions& options, const PaperTask& task, SurrogateKind surrogate) {
   CvOptions o = on_centers(options, task);
   o.warm_path = false;
   o.candidates = {{surrogate, 0, Decoder::argmax}};
@@ -111,21 +108,22 @@ CvOptions paper_protocol(const ReproduceOptions& options, Task task, SurrogateKi
   return o;
 }
 
-CvOptions exact_protocol(const ReproduceOptions& options, Task task, SurrogateKind surrogate) {
-  CvOptions o = task == Task::sequence ? common(options, task) : on_centers(options, task);
+CvOptions exact_protocol(const ReproduceOptions& options, const PaperTask& task, SurrogateKind surrogate) {
+  CvOptions o = task.centers ? on_centers(options, task) : common(options, task);
   o.candidates = {{surrogate, 0, Decoder::automatic}};
-  o.train.epochs = task == Task::ranking ? ranking_epochs : patient_epochs;
+  o.train.epochs = task.epochs;
   return o;
 }
 
 // Gammas around the one that the median distance of all inputs gives.
-CvOptions best_protocol(const ReproduceOptions& options, const Dataset& data, Task task, SurrogateKind surrogate) {
+CvOptions best_protocol(const ReproduceOptions& options, const Dataset& data, const PaperTask& task,
+                        SurrogateKind surrogate) {
   constexpr double factor = 4;
   CvOptions o = common(options, task);
   o.candidates = {{surrogate, 0, Decoder::automatic}};
   o.lambdas = powers_of_two(4, 16);
   o.extend = true;
-  if (task == Task::sequence) return o;
+  if (!task.centers) return o;
   o.train.features = FeatureKind::rbf;
   Features x = data.x;
   apply_in_place(fit_standardizer(view(x), {}), x);
@@ -164,9 +162,8 @@ std::optional<CvResult> recall(const ReproduceOptions& options, const std::strin
 }
 
 // Which surrogates the paper's own solvers are there for.
-bool has_paper_protocol(Task task, SurrogateKind surrogate) {
-  if (task == Task::ranking) return surrogate == SurrogateKind::m4n;
-  return task != Task::sequence;
+bool has_paper_protocol(const PaperTask& task, SurrogateKind surrogate) {
+  return task.centers && (!task.paper_m4n_only || surrogate == SurrogateKind::m4n);
 }
 
 std::string cell_name(const PaperSet& set, Protocol protocol, SurrogateKind surrogate) {
@@ -182,7 +179,7 @@ double solving_seconds(const CvResult& result) {
 }  // namespace
 
 const std::vector<PaperSet>& paper_sets() {
-  constexpr auto mc = Task::multiclass, ord = Task::ordinal, seq = Task::sequence, rnk = Task::ranking;
+  constexpr auto *mc = &classes, *ord = &grades, *seq = &words, *rnk = &rankings;
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   static const std::vector<PrintedOracle> machine{
       {true, 10, 0.42, 0.57},  {true, 30, 0.41, 0.43},  {true, 50, 0.41, 0.22},  {true, 100, 0.41, 0.13},
@@ -223,7 +220,7 @@ std::vector<FoundSet> find_sets(const ReproduceOptions& options, bool table1, st
     if (std::find(names.begin(), names.end(), name) == names.end())
       throw UsageError("--only: " + unknown_word_message("data set", name, names));
   if (!fs::is_directory(options.data))
-    throw Error(fmt::format("--data {}: is no directory; name the one that holds the data sets", options.data));
+    throw Error(say("--data {}: is no directory; name the one that holds the data sets", options.data));
   std::vector<FoundSet> out;
   for (const PaperSet& set : paper_sets()) {
     if (!table1 && set.table2.empty()) continue;
@@ -246,17 +243,17 @@ std::vector<Table1Cell> reproduce_table1(const ReproduceOptions& options, const 
   std::vector<Table1Cell> out;
   for (const FoundSet& found : sets) {
     const PaperSet& set = *found.set;
-    const bool words = set.task == Task::sequence;
     const Dataset& data = found.data;
-    const Dataset other = words ? with_products(data) : with_centers(data, options, context);
+    const bool centers = set.task->centers;
+    const Dataset other = centers ? with_centers(data, options, context) : with_products(data);
     for (const Protocol protocol : {Protocol::paper, Protocol::exact, Protocol::best})
       for (const SurrogateKind surrogate : {SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::m4n}) {
-        if (protocol == Protocol::paper && !has_paper_protocol(set.task, surrogate)) continue;
-        const CvOptions cv = protocol == Protocol::paper   ? paper_protocol(options, set.task, surrogate)
-                             : protocol == Protocol::exact ? exact_protocol(options, set.task, surrogate)
-                                                           : best_protocol(options, data, set.task, surrogate);
+        if (protocol == Protocol::paper && !has_paper_protocol(*set.task, surrogate)) continue;
+        const CvOptions cv = protocol == Protocol::paper   ? paper_protocol(options, *set.task, surrogate)
+                             : protocol == Protocol::exact ? exact_protocol(options, *set.task, surrogate)
+                                                           : best_protocol(options, data, *set.task, surrogate);
         const std::string name = cell_name(set, protocol, surrogate);
-        const Dataset& examples = words == (protocol == Protocol::best) ? other : data;
+        const Dataset& examples = centers != (protocol == Protocol::best) ? other : data;
         const bool asked = found.asked && std::find(options.protocols.begin(), options.protocols.end(), protocol) !=
                                               options.protocols.end();
         const auto result = asked ? run(options, name, examples, cv, context) : recall(options, name, examples, cv);
@@ -282,11 +279,11 @@ std::vector<Table2Cell> reproduce_table2(const ReproduceOptions& options, const 
     // The paper does not say its lambda. Errors of the oracle grow with the scores, so all cells share one: the best of
     // the exact protocol.
     const auto exact = result_of(cell_name(*found.set, Protocol::exact, SurrogateKind::m4n),
-                                 exact_protocol(options, found.set->task, SurrogateKind::m4n));
+                                 exact_protocol(options, *found.set->task, SurrogateKind::m4n));
     if (!exact && found.asked) return out;
     if (!exact) continue;
     for (const PrintedOracle& printed : found.set->table2) {
-      CvOptions cv = paper_protocol(options, found.set->task, SurrogateKind::m4n);
+      CvOptions cv = paper_protocol(options, *found.set->task, SurrogateKind::m4n);
       cv.lambdas = {exact->best.lambda};
       cv.train.epochs = table2_passes;
       cv.train.oracle_iterations = printed.iterations;
@@ -305,4 +302,4 @@ std::vector<Table2Cell> reproduce_table2(const ReproduceOptions& options, const 
   return out;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

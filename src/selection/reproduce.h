@@ -27,7 +27,7 @@
 #include "m4n/cross_validate.h"
 #include "m4n/read.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // A cell of table 2 as printed.
 struct PrintedOracle {
@@ -35,10 +35,20 @@ struct PrintedOracle {
   int iterations;
   double test, oracle_error;
 };
+// What the protocols do with the sets of a task.
+struct PaperTask {
+  const char *label, *task;  // as in the table; as options name it
+  bool percent;              // losses are shown so
+  bool grades;               // cut from a number; the first row may have been lost
+  bool centers;              // learnt from RBF centres; letters of words are learnt from pixels
+  bool paper_m4n_only;       // the paper's own solvers are there for M4N alone
+  double tol;                // of the protocols exact and best
+  int epochs;                // of exact
+};
 struct PaperSet {
   const char* name;  // rankings have lr_ before the paper's, which classes share
   const char* file;  // without .gz
-  Task task;
+  const PaperTask* task;
   std::size_t d, n, k;                // as printed
   double m3n, crf, m4n;               // test losses of table 1 as printed, percentages as fractions; nan: not printed
   std::vector<PrintedOracle> table2;  // empty: not in it
@@ -97,4 +107,4 @@ std::vector<Table1Cell> reproduce_table1(const ReproduceOptions& options, const 
 std::vector<Table2Cell> reproduce_table2(const ReproduceOptions& options, const std::vector<FoundSet>& sets,
                                          const Context& context);
 
-}  // namespace m4n
+}  // namespace m4n::detail

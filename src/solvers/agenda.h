@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace m4n {
+namespace m4n::detail {
 
 class Agenda {
  public:
@@ -35,4 +35,4 @@ class Agenda {
   std::size_t next_sweep_ = 0;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -31,7 +31,7 @@
 #include "solvers/certificate.h"
 #include "solvers/recent_mean.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class Derived, class Scorer>
 class AtomAscent {
@@ -175,4 +175,4 @@ class AtomAscent {
   Rng rng_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

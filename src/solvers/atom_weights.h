@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace m4n {
+namespace m4n::detail {
 
 // An atom has a weight and counts in `idle` its visits without one; gram(a, b) = G_ab.
 template <class Atom, class Gram>
@@ -44,4 +44,4 @@ double reweigh_atoms(std::vector<Atom>& atoms, const Gram& gram, double c, const
   return value;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -2,9 +2,8 @@
 #pragma once
 #include "solvers/gbcfw.h"
 #include "solvers/prox_ascent.h"
-#include "structures/classes/solve.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 inline GbcfwOptions gbcfw_options(const TrainOptions& o) {
   const bool paper = o.step == StepRule::paper || (o.step == StepRule::automatic && o.oracle == OracleKind::spmp);
@@ -12,7 +11,7 @@ inline GbcfwOptions gbcfw_options(const TrainOptions& o) {
 }
 
 template <class Scorer, Surrogate S>
-void block_dual(Problem<Scorer> problem, const S& surrogate, const SolveRequest& request, const Emit& emit) {
+void block_dual(Problem<Scorer> problem, const S& surrogate, const PathRequest& request, const EmitResult& emit) {
   DualPoint<S> dual(problem, surrogate);
   const SolverOptions options = solver_options(*request.options);
   for (const double lambda : request.lambdas) {
@@ -31,4 +30,4 @@ void block_dual(Problem<Scorer> problem, const S& surrogate, const SolveRequest&
   }
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

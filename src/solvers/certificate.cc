@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace m4n {
+namespace m4n::detail {
 
 Certificate judged(Certificate certificate, double tol) {
   constexpr double rounding = 1e-12;
@@ -27,4 +27,4 @@ void CertificateSchedule::seen(double visits, double relative_gap) {
   last_gap_ = relative_gap;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

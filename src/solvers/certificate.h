@@ -10,7 +10,7 @@
 #include "core/parallel.h"
 #include "solvers/problem.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Scorers whose scores come from one row of coefficients an example take all of them at once.
 template <class Scorer>
@@ -133,4 +133,4 @@ class CertificateSchedule {
   double last_visits_ = 0, last_gap_ = 1;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

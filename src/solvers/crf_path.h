@@ -9,7 +9,7 @@
 #include "solvers/lbfgs.h"
 #include "structures/classes/solve.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace crf_path_parts {
 
 inline constexpr int stage_epochs = 30;        // between two judgements of the pace
@@ -35,7 +35,7 @@ void adopt_marginals(const Problem<Scorer>& problem, const Crf& crf, DualPoint<C
 // Several solvers in a row, told as one: epochs and seconds go on, and the best dual bound stays.
 class Relay {
  public:
-  explicit Relay(const SolveRequest& request)
+  explicit Relay(const PathRequest& request)
       : o_(*request.options), outer_(*request.context), options_(solver_options(o_)) {
     inner_ = outer_;
     if (outer_.observe)
@@ -85,7 +85,7 @@ class Relay {
 
 template <class Scorer, class Crf>
 SolveResult with_fallback(const Problem<Scorer>& problem, const Crf& crf, DualPoint<Crf>& dual,
-                          const SolveRequest& request) {
+                          const PathRequest& request) {
   const TrainOptions& o = *request.options;
   Relay relay(request);
   if (o.solver != SolverKind::lbfgs) {
@@ -113,7 +113,7 @@ SolveResult with_fallback(const Problem<Scorer>& problem, const Crf& crf, DualPo
 // Crf: a surrogate with a proximal step whose slope(v, y, gradient) is S(v, y), and whose space has marginals. The
 // lambdas are those of the problem that the scorer sees.
 template <class Scorer, class Crf>
-void crf_path(Problem<Scorer> problem, const Crf& crf, const SolveRequest& request, const Emit& emit) {
+void crf_path(Problem<Scorer> problem, const Crf& crf, const PathRequest& request, const EmitResult& emit) {
   if (request.options->solver == SolverKind::gbcfw) return block_dual(problem, crf, request, emit);
   DualPoint<Crf> dual(problem, crf);
   for (const double lambda : request.lambdas) {
@@ -123,4 +123,4 @@ void crf_path(Problem<Scorer> problem, const Crf& crf, const SolveRequest& reque
   }
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -4,7 +4,7 @@
 #pragma once
 #include "solvers/problem.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 inline void move_towards(std::span<const double> target, double t, std::span<double> mu) {
   for (std::size_t j = 0; j < mu.size(); ++j) mu[j] += t * (target[j] - mu[j]);
@@ -25,4 +25,4 @@ void frank_wolfe_step(const S& surrogate, ScoreView v, double c, LabelView y, Ma
   move_towards(target, c * squared > gap ? gap / (c * squared) : 1.0, mu);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -13,7 +13,7 @@
 #include "solvers/certificate.h"
 #include "solvers/frank_wolfe_step.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct GbcfwOptions {
   bool line_search = false, average = true;
@@ -130,4 +130,4 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
   return result;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

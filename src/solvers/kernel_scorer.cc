@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #endif
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::size_t cache_line = 64, huge_page = std::size_t{1} << 21;
@@ -211,4 +211,4 @@ std::vector<double> KernelScorer::weights() const {
   return out;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -22,7 +22,7 @@
 #include "core/aligned.h"
 #include "core/kernels.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // K(x_i, x_j) of all pairs of training rows, bias included; shared by all fits on the same rows.
 class GramMatrix {
@@ -96,4 +96,4 @@ class KernelScorer {
   std::vector<std::size_t> class_begin_;          // into moves_, scratch
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

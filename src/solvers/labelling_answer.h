@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-namespace m4n {
+namespace m4n::detail {
 
 struct LabellingAnswer {
   double upper = 0, lower = 0;              // bounds of Omega_y*(v); lower = risk + v.mu
@@ -23,4 +23,4 @@ struct LabellingAccuracy {
   const std::function<bool()>* stop = nullptr;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,7 +5,7 @@
 
 #include "solvers/atom_weights.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // Amounts that only the rounding of weights that sum to 1 leaves behind.
@@ -123,4 +123,4 @@ void difference_from_truth(const LabellingAnswer& answer, LabelView truth, std::
   collect_parts(scratch);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

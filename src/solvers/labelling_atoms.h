@@ -21,10 +21,10 @@
 #include "solvers/labelling_answer.h"
 #include "structures/classes/space.h"
 
-namespace m4n {
+namespace m4n::detail {
 
-// A part of a chain or graph (structures/chains/scorer.h and structures/graphs/scorer.h number them) and what an atom has of it beyond the
-// truth.
+// A part of a chain or graph (structures/chains/scorer.h and structures/graphs/scorer.h number them) and what an atom
+// has of it beyond the truth.
 struct AtomPart {
   double amount;
   std::uint32_t part;
@@ -122,4 +122,4 @@ void gram_of_new(const AtomBlock& block, std::size_t length, std::size_t labels,
   for (const AtomPart& p : tail) scratch.tail[p.part] = 0;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

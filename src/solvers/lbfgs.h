@@ -9,7 +9,7 @@
 #include "solvers/certificate.h"
 #include "solvers/primal_loss.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class Scorer, class Loss>
 SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOptions& options, const Context& context) {
@@ -106,4 +106,4 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
   return result;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

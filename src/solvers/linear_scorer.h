@@ -13,7 +13,7 @@
 #include "core/kernels.h"
 #include "m4n/dataset.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class View>
 class LinearScorer {
@@ -106,4 +106,4 @@ class LinearScorer {
   AlignedVector<double> w_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

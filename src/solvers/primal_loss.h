@@ -10,7 +10,7 @@
 
 #include "solvers/problem.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Value of the loss term and its gradient in v, for one example.
 //   slope(v, y, gradient) -> S(v, y),  or  slope(i, v, y, gradient)  where it depends on which example it is
@@ -58,4 +58,4 @@ class PrimalLoss {
   Slope slope_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

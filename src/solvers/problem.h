@@ -9,6 +9,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -16,9 +17,10 @@
 #include "core/aligned.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
+#include "m4n/options.h"
 #include "surrogates/surrogate.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class Scorer>
 struct Problem {
@@ -87,6 +89,10 @@ struct SolverOptions {
   std::uint64_t seed = 0;
 };
 
+inline SolverOptions solver_options(const TrainOptions& o) {
+  return {o.tol, o.epochs, o.time_limit.value_or(0), o.seed};
+}
+
 struct SolveResult {
   Certificate certificate;
   int epochs = 0;
@@ -97,6 +103,16 @@ struct SolveResult {
   bool interrupted = false;
   const char* solver = "";
 };
+
+// A path: lambdas in turn, every one started from the solution of the one before.
+struct PathRequest {
+  std::span<const double> lambdas;
+  const TrainOptions* options;
+  const Context* context;
+};
+
+// What a path hands over at every lambda; the scorer holds the weights then.
+using EmitResult = std::function<void(const SolveResult&)>;
 
 // Time, interruption and reports, the same for every solver. `stopped` is cheap enough to be asked at every visit.
 class Watch {
@@ -131,4 +147,4 @@ class Watch {
   bool stopped_ = false;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -20,7 +20,7 @@
 #include "solvers/frank_wolfe_step.h"
 #include "solvers/recent_mean.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class Scorer, ProxSurrogate S>
 SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual,
@@ -140,4 +140,4 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   return result;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

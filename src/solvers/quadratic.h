@@ -17,7 +17,7 @@
 #include "solvers/certificate.h"
 #include "solvers/primal_loss.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 inline constexpr std::size_t largest_factorised = 1024;  // features, bias included
 
@@ -145,4 +145,21 @@ SolveResult quadratic_cg(const Problem<Scorer>& problem, Loss& loss, Curvature& 
   return result;
 }
 
-}  // namespace m4n
+// The path of a quadratic surrogate with linear features: `loss` is S(v, y) with its slope, `curvature` the same
+// without its targets (both as PrimalLoss wants them).
+template <class Scorer, class View, class Loss, class Curvature>
+void quadratic_path(Problem<Scorer> problem, const View& x, bool bias, const Loss& loss, const Curvature& curvature,
+                    const PathRequest& request, const EmitResult& emit) {
+  const SolverOptions options = solver_options(*request.options);
+  const bool direct = x.cols + (bias ? 1 : 0) <= largest_factorised;
+  const Eigen::MatrixXd moments = direct ? second_moments(x, bias, problem.weight) : Eigen::MatrixXd();
+  for (const double lambda : request.lambdas) {
+    problem.lambda = lambda;
+    PrimalLoss own(problem, loss), second(problem, curvature);
+    std::optional<SolveResult> result;
+    if (direct) result = quadratic_direct(problem, own, moments, options, *request.context);
+    emit(result ? *result : quadratic_cg(problem, own, second, options, *request.context));
+  }
+}
+
+}  // namespace m4n::detail

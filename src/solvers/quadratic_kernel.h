@@ -6,11 +6,11 @@
 // by conjugate gradients on all classes at once, O(n^2 k) an iteration. With g_i = 2 p_i (v_i - t_i) + lambda a_i the
 // gradient of P is sum_i Phi_i g_i^T, so the certificate of primal_loss.h reads D = P - g.(K g) / (2 lambda).
 #pragma once
-#include "solvers/kernel_scorer.h"
 #include "solvers/certificate.h"
+#include "solvers/kernel_scorer.h"
 #include "solvers/problem.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // target(i): the padded row of targets of example i. Starts from the coefficients `a` and leaves the solution there.
 template <class Target>
@@ -78,4 +78,19 @@ SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const GramMat
   return result;
 }
 
-}  // namespace m4n
+// The path of a quadratic surrogate with an exact kernel; target(i) are the `outputs` numbers that example i regresses
+// onto, padded.
+template <class Target>
+void quadratic_kernel_path(Problem<KernelScorer> problem, const GramMatrix& gram, std::size_t outputs, Target&& target,
+                           const PathRequest& request, const EmitResult& emit) {
+  AlignedVector<double> a(gram.n() * kernels::padded(outputs), 0.0);
+  for (const double lambda : request.lambdas) {
+    problem.lambda = lambda;
+    const SolveResult result =
+        quadratic_kernel(problem, gram, outputs, target, a, solver_options(*request.options), *request.context);
+    problem.scorer->set_coefficients(a, request.context->threads);
+    emit(result);
+  }
+}
+
+}  // namespace m4n::detail

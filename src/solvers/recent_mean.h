@@ -12,7 +12,7 @@
 
 #include "solvers/problem.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class Scorer>
 class RecentMean {
@@ -47,4 +47,4 @@ class RecentMean {
   std::optional<Scorer> mean_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -18,7 +18,7 @@
 
 #include "structures/classes/space.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 using ScoreView = std::span<const double>;     // v, padded
 using MarginalView = std::span<const double>;  // mu, padded
@@ -56,4 +56,4 @@ concept ProxSurrogate = Surrogate<S> && requires(const S s, ScoreView v, LabelVi
   {s.prox(v, c, y, out, state, ws)};
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -229,7 +229,7 @@ def test_demo_wrong_usage(m4n):
 
 
 def test_embedded_iris_is_the_file():
-    source = (ROOT / "cli" / "demo_iris_data.cc").read_text()
+    source = (ROOT / "src" / "demo" / "iris_data.cc").read_text()
     embedded = re.search(r'R"\((.*?)\)"', source, re.DOTALL).group(1)
     assert embedded == (ROOT / "data" / "iris.csv").read_text()
 

@@ -63,9 +63,7 @@ def test_scores_agree_and_certificates_do_not_contradict(m4n, tmp_path, task):
         # Scores of the same model; sequences show those of the best labellings, graphs only probabilities.
         wanted = {"sequence": ["--k-best", 2, "--json"], "graph": ["--marginals"] if surrogate == "crf" else []}
         for name in names:
-            result = m4n(
-                "predict", model, data, *wanted.get(task, ["--scores"]), env=environment(name), expect=DONE
-            )
+            result = m4n("predict", model, data, *wanted.get(task, ["--scores"]), env=environment(name), expect=DONE)
             shown.append(numbers(result.stdout))
         assert all(len(other) == len(shown[0]) for other in shown)
         for other in shown[1:]:

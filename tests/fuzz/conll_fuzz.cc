@@ -7,7 +7,7 @@
 #include "m4n/error.h"
 #include "structures/chains/data.h"
 
-namespace m4n::fuzz {
+namespace m4n::detail::fuzz {
 namespace {
 
 std::optional<ConllText> read_whole(std::string_view text) {
@@ -36,10 +36,11 @@ void read_by_sentence(std::string_view text, const ConllText& whole) {
 }
 
 }  // namespace
-}  // namespace m4n::fuzz
+}  // namespace m4n::detail::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace m4n;
+  using namespace m4n::detail;
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   const auto whole = fuzz::read_whole(text);
   if (!whole) return 0;
@@ -49,8 +50,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   try {
     const SequenceTraining trained = training_sequences(*whole, rules, {});
     const auto again = AttributeDictionary::from_bytes(trained.dictionary.to_bytes(), "fuzz");
-    const LabelledSequences same = model_sequences(*whole, rules, again, trained.feature_columns,
-                                                   trained.data.class_names, SequenceLabelUse::required);
+    const Examples same =
+        model_sequences(*whole, rules, again, trained.feature_columns, trained.data.class_names, Truth::required);
     if (same.data.label != trained.data.label ||
         std::get<SparseMatrix>(same.data.x).column != std::get<SparseMatrix>(trained.data.x).column)
       std::abort();

@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   for (const auto& classes : {std::vector<std::string>{"a"}, {"a", "b"}, {"1", "2", "3"}}) {
     try {
-      const m4n::CostMatrix cost = m4n::CostMatrix::from_csv(text, classes, "fuzz");
+      const m4n::detail::CostMatrix cost = m4n::detail::CostMatrix::from_csv(text, classes, "fuzz");
       for (std::size_t t = 0; t < cost.k(); ++t)
         for (std::size_t p = 0; p < cost.k(); ++p)
           if (t != p && !(cost(t, p) > cost(t, t))) std::abort();

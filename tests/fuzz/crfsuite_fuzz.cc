@@ -6,6 +6,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace m4n;
+  using namespace m4n::detail;
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   for (const DictionaryOptions options : {DictionaryOptions{1, 0}, DictionaryOptions{2, 0}, DictionaryOptions{1, 3}}) {
     try {
@@ -16,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       Input again = Input::memory(text, "fuzz");
       LineReader lines_again(again);
       CrfsuiteReader reader_again(lines_again);
-      model_sequences(reader_again, trained.dictionary, trained.data.class_names, SequenceLabelUse::ignored);
+      model_sequences(reader_again, trained.dictionary, trained.data.class_names, Truth::optional);
     } catch (const Error&) {
       continue;  // refused in words
     }

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <optional>
 
-#include "structures/graphs/text.h"
 #include "m4n/error.h"
+#include "structures/graphs/text.h"
 
-namespace m4n::fuzz {
+namespace m4n::detail::fuzz {
 namespace {
 
 std::optional<GraphText> read(std::string_view text) {
@@ -48,11 +48,11 @@ void check(const GraphText& g) {
 }
 
 }  // namespace
-}  // namespace m4n::fuzz
+}  // namespace m4n::detail::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
-  m4n::looks_like_graphs(text);
-  if (const auto g = m4n::fuzz::read(text)) m4n::fuzz::check(*g);
+  m4n::detail::looks_like_graphs(text);
+  if (const auto g = m4n::detail::fuzz::read(text)) m4n::detail::fuzz::check(*g);
   return 0;
 }

@@ -2,5 +2,5 @@
 #include "read_any.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  return m4n::fuzz::read_any(bytes, size, m4n::Format::libsvm);
+  return m4n::detail::fuzz::read_any(bytes, size, "libsvm");
 }

@@ -3,17 +3,18 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "structures/permutations/matching_text.h"
 #include "m4n/error.h"
+#include "structures/permutations/matching_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   using namespace m4n;
+  using namespace m4n::detail;
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
   looks_like_matchings(text);
   const auto read = [](std::string_view file, const std::vector<std::string>& names, std::size_t features) {
     Input input = Input::memory(file, "fuzz");
     LineReader lines(input);
-    return features == 0 ? read_matchings(lines) : read_matchings(lines, names, features, false);
+    return features == 0 ? read_matchings(lines) : read_matchings(lines, names, features, Truth::optional);
   };
   try {
     const Dataset data = read(text, {}, 0);

@@ -29,6 +29,6 @@ void read(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   read(bytes);
-  if (size >= 40) read(m4n::test::resealed(bytes));
+  if (size >= 40) read(m4n::detail::test::resealed(bytes));
   return 0;
 }

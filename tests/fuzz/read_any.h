@@ -7,33 +7,36 @@
 
 #include "data/table.h"
 #include "m4n/error.h"
+#include "structures/table_structure.h"
 
-namespace m4n::fuzz {
+namespace m4n::detail::fuzz {
 
-inline void read(std::string_view text, Format format, bool target_required, const Model* expected) {
+inline void read(std::string_view text, const char* format, Truth truth, const ExpectedColumns* expected) {
   ReadOptions options;
   options.format = format;
   try {
     Input input = Input::memory(text, "fuzz");
     LineReader lines(input);
-    RawTable table = read_table(lines, options, target_required, expected);
-    if (!target_required) return;
-    const Task task = guess_task(table, 0);
-    label_for_training(std::move(table), task);
+    RawTable table = read_table(lines, options, truth, expected);
+    if (truth == Truth::optional) return;
+    const TrainOptions none;
+    for (const Structure* structure : structures())
+      if (const auto* own = dynamic_cast<const TableStructure*>(structure); own && own->recognises(table, none)) {
+        own->training_data(std::move(table), none, [](const std::string&) {});
+        return;
+      }
   } catch (const Error&) {
     return;  // refused in words
   }
 }
 
-inline int read_any(const std::uint8_t* bytes, std::size_t size, Format format) {
+inline int read_any(const std::uint8_t* bytes, std::size_t size, const char* format) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
-  Model model;
-  model.feature_names = {"x1", "x2"};
-  model.d = 2;
-  read(text, format, true, nullptr);
-  read(text, format, false, nullptr);
-  read(text, format, false, &model);
+  const ExpectedColumns expected{{"x1", "x2"}, 2, 0, OutputColumns::one, {}, {}};
+  read(text, format, Truth::required, nullptr);
+  read(text, format, Truth::optional, nullptr);
+  read(text, format, Truth::optional, &expected);
   return 0;
 }
 
-}  // namespace m4n::fuzz
+}  // namespace m4n::detail::fuzz

@@ -2,14 +2,15 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "m4n/error.h"
 #include "features/attributes.h"
 #include "features/text_template.h"
+#include "m4n/error.h"
 
 namespace {
 
 void as_template(std::string_view bytes) {
   using namespace m4n;
+  using namespace m4n::detail;
   static const ConllText text = [] {
     Input input = Input::memory("The DT O\n\xc3\x89t\xc3\xa9\x80 NN B-x\n\nU.S.-1998 X O\n", "text");
     LineReader lines(input);
@@ -28,6 +29,7 @@ void as_template(std::string_view bytes) {
 
 void as_dictionary(std::string_view bytes) {
   using namespace m4n;
+  using namespace m4n::detail;
   try {
     const AttributeDictionary dictionary = AttributeDictionary::from_bytes(bytes, "fuzz");
     if (dictionary.to_bytes() != bytes) std::abort();  // what is accepted has one form only

@@ -16,7 +16,7 @@
 #include "core/rng.h"
 #include "losses/position_loss.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 using Permutation = std::vector<std::int32_t>;
 
@@ -169,4 +169,4 @@ inline double clp_birkhoff_value(const PositionLoss& loss, std::span<const doubl
   return loss.constant() + unit * lp.maximum();
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

@@ -12,7 +12,7 @@
 #include "losses/cost_matrix.h"
 #include "structures/chains/chain.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 // As in clp_game.h, Clp sees the game in its own unit. The best labelling is made to score 0 and every edge at most 0:
 // what a label still has ahead of it, at best, is added to the edges that enter it and taken from those that leave it,
@@ -89,4 +89,4 @@ inline double clp_chain_value(const CostMatrix& cost, const ChainScores& v, doub
   return top + least + unit * solver.objectiveValue();
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

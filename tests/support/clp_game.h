@@ -10,7 +10,7 @@
 
 #include "losses/cost_matrix.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 // The value of the game at scores v. Clp's tolerances are absolute, so it is given the game in its own unit: the
 // largest score and the smallest cost are taken out, the rest is divided by the range of the costs, and all is put
@@ -51,4 +51,4 @@ inline double clp_game_value(const CostMatrix& cost, std::span<const double> v) 
   return top + base + unit * solver.objectiveValue();
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

@@ -14,7 +14,7 @@
 #include "structures/graphs/game.h"
 #include "support/random_graph.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 // A linear program put together entry by entry.
 class GraphProgram {
@@ -110,4 +110,4 @@ inline double clp_local_value(const GraphGameScores& v, const std::vector<CostMa
   return program.solve();
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

@@ -14,7 +14,7 @@
 
 #include "m4n/model.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 // `labellings`: every one with its score.
 inline double clp_reply_value(const std::vector<double>& cost, std::size_t k, std::size_t length,
@@ -63,4 +63,4 @@ inline double clp_reply_value(const std::vector<double>& cost, std::size_t k, st
   return solver.objectiveValue();
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

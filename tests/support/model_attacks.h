@@ -11,29 +11,30 @@
 
 #include "m4n/error.h"
 #include "m4n/model.h"
+#include "support/flat_model.h"
 #include "support/model_bytes.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 inline const std::string attacked_name = "m.m4n";
 
 inline void expect_refused(const std::string& bytes, const std::string& message) {
-  EXPECT_THAT([&] { Model::from_bytes(bytes, attacked_name); },
+  EXPECT_THAT([&] { FlatModel::from_bytes(bytes, attacked_name); },
               testing::ThrowsMessage<Error>(
                   testing::AllOf(testing::StartsWith(attacked_name + ": "), testing::HasSubstr(message))));
 }
 
 struct ModelAttacks {
   std::vector<Model> samples;
-  std::function<void(const Model&)> expect_works;  // predicts, unless it is too large for that
+  std::function<void(const FlatModel&)> expect_works;  // predicts, unless it is too large for that
 
   // Whether the bytes give a model, which then must be written and read again and must work; all but an Error with the
   // name of the file is a failure.
   bool gives_model(const std::string& bytes) const {
     try {
-      const Model model = Model::from_bytes(bytes, attacked_name);
+      const FlatModel model = FlatModel::from_bytes(bytes, attacked_name);
       const std::string written = model.to_bytes();
-      EXPECT_EQ(Model::from_bytes(written, attacked_name).to_bytes(), written);
+      EXPECT_EQ(FlatModel::from_bytes(written, attacked_name).to_bytes(), written);
       expect_works(model);
       return true;
     } catch (const Error& error) {
@@ -43,7 +44,7 @@ struct ModelAttacks {
   }
 
   void every_truncation_is_refused() const {
-    for (const Model& model : samples) {
+    for (const FlatModel& model : samples) {
       const std::string bytes = model.to_bytes();
       for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(gives_model(bytes.substr(0, size))) << size;
       // Also where the sizes and the checksum are right.
@@ -55,7 +56,7 @@ struct ModelAttacks {
   void resealed_changes_are_refused_or_give_a_valid_model() const {
     std::mt19937 random(1);
     std::size_t accepted = 0, refused = 0;
-    for (const Model& model : samples) {
+    for (const FlatModel& model : samples) {
       const std::string bytes = model.to_bytes();
       for (std::size_t i = 32; i + 8 < bytes.size(); ++i) {
         std::string changed = bytes;
@@ -68,7 +69,7 @@ struct ModelAttacks {
   }
 
   void every_field_and_every_array_is_needed() const {
-    for (const Model& model : samples) {
+    for (const FlatModel& model : samples) {
       const OpenedModel whole = open_model(model.to_bytes());
       for (const auto& [field, value] : whole.header["fields"].items()) {
         OpenedModel file = whole;
@@ -88,4 +89,4 @@ struct ModelAttacks {
   }
 };
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

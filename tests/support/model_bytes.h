@@ -1,4 +1,4 @@
-// Model files taken apart and put together again with a right checksum, so that tests reach the checks behind it.
+// FlatModel files taken apart and put together again with a right checksum, so that tests reach the checks behind it.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -10,8 +10,9 @@
 #include "model/checksum.h"
 #include "model/little_endian.h"
 #include "model/model_file.h"
+#include "support/flat_model.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 inline std::string seal(std::string_view header, std::string_view payload) {
   std::string bytes(model_magic);
@@ -54,4 +55,4 @@ inline std::string resealed(std::string_view bytes) {
   return seal(bytes.substr(32, header), bytes.substr(32 + header, content - header));
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

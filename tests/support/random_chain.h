@@ -8,7 +8,7 @@
 
 #include "structures/chains/chain.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 enum class ScoreStyle { normal, integer, zero, no_transitions, constant };
 inline constexpr ScoreStyle score_styles[] = {ScoreStyle::normal, ScoreStyle::integer, ScoreStyle::zero,
@@ -92,4 +92,4 @@ inline constexpr ChainShape enumerable_shapes[] = {{1, 1}, {1, 2}, {1, 5},  {1, 
                                                    {2, 2}, {2, 9}, {2, 26}, {2, 70}, {3, 3},  {3, 17},
                                                    {4, 5}, {5, 8}, {6, 4},  {7, 1},  {8, 3},  {12, 2}};
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

@@ -9,7 +9,7 @@
 
 #include "losses/cost_matrix.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 enum class CostFamily {
   asymmetric,
@@ -111,4 +111,4 @@ inline std::vector<double> random_scores(std::size_t k, double spread, int style
   return v;
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

@@ -6,7 +6,7 @@
 #include "core/rng.h"
 #include "m4n/dataset.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 // Noisy labels of a random linear rule; about a third of the entries are zero.
 inline Dataset random_dataset(Rng& rng, std::size_t n, std::size_t d, std::size_t k, double noise = 0.2) {
@@ -47,4 +47,4 @@ inline SparseMatrix to_sparse(const DenseMatrix& x) {
   return out;
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

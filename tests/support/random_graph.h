@@ -12,7 +12,7 @@
 #include "structures/graphs/junction_tree.h"
 #include "support/random_chain.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 enum class ShapeKind { single, tree, chain, cycle, grid, k_tree, partial_k_tree, forest, no_edges, complete };
 inline constexpr ShapeKind shape_kinds[] = {
@@ -184,4 +184,4 @@ class Graph {
   std::vector<PaddedRows<const double>> views_;
 };
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

@@ -9,7 +9,7 @@
 #include "structures/graphs/solve.h"
 #include "support/random_graph.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 struct GraphSet {
   DenseMatrix x;
@@ -99,7 +99,7 @@ inline std::vector<GraphSolution> solve_path(const GraphSet& set, std::span<cons
                 .lambdas = lambdas,
                 .options = &o,
                 .context = &context},
-               [&](GraphSolution s) { out.push_back(std::move(s)); });
+               [&](std::unique_ptr<GraphSolution> s) { out.push_back(std::move(*s)); });
   return out;
 }
 
@@ -206,4 +206,4 @@ inline std::vector<double> joined(const GraphWeights& w) {
   return out;
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

@@ -8,7 +8,7 @@
 #include "losses/label_costs.h"
 #include "m4n/dataset.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 struct MultilabelSet {
   DenseMatrix x;
@@ -47,4 +47,4 @@ inline LabelCosts random_label_costs(Rng& rng, std::size_t labels) {
   return {miss, alarm, "test"};
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

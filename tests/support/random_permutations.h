@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "core/rng.h"
-#include "losses/cost_matrix.h"
 #include "games/matrix_game.h"
+#include "losses/cost_matrix.h"
 #include "structures/permutations/solve.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 struct PermutationSet {
   Features x;
@@ -69,13 +69,13 @@ inline PermutationSet random_matchings(Rng& rng, std::size_t n, std::size_t d, s
   return set;
 }
 
-inline std::vector<PermutationSolution> solve_path(const PermutationSet& set, const PositionLosses::Make& loss,
-                                                   std::vector<double> lambdas, const TrainOptions& options,
-                                                   Context context = {1, {}, {}}) {
-  std::vector<PermutationSolution> out;
+inline std::vector<RowSolution> solve_path(const PermutationSet& set, const PositionLosses::Make& loss,
+                                           std::vector<double> lambdas, const TrainOptions& options,
+                                           Context context = {1, {}, {}}) {
+  std::vector<RowSolution> out;
   solve_permutations({view(set.x), set.matching ? &set.pairs : nullptr, set.bias, &set.items, set.position, set.share,
                       loss, lambdas, &options, &context},
-                     [&](PermutationSolution s) { out.push_back(std::move(s)); });
+                     [&](std::unique_ptr<RowSolution> s) { out.push_back(std::move(*s)); });
   return out;
 }
 
@@ -176,4 +176,4 @@ class ListedObjective {
   double lambda_;
 };
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

@@ -7,7 +7,7 @@
 #include "structures/chains/solve.h"
 #include "support/random_dataset.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 struct Sentences {
   Features x;
@@ -68,7 +68,7 @@ inline std::vector<ChainSolution> solve_path(const Sentences& set, const CostMat
                 .lambdas = lambdas,
                 .options = &options,
                 .context = &context},
-               [&](ChainSolution solution) { out.push_back(std::move(solution)); });
+               [&](std::unique_ptr<ChainSolution> solution) { out.push_back(std::move(*solution)); });
   return out;
 }
 inline ChainSolution solve(const Sentences& set, const CostMatrix& cost, double lambda, const TrainOptions& options,
@@ -85,4 +85,4 @@ inline std::vector<double> flat(const ChainWeights& w) {
   return out;
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

@@ -5,7 +5,7 @@
 #include "support/random_dataset.h"
 #include "support/random_sentences.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 inline Dataset random_sequences(Rng& rng, std::size_t n, std::size_t d, std::size_t k, std::size_t longest) {
   Sentences sentences = random_sentences(rng, n, d, k, longest);
@@ -17,4 +17,4 @@ inline Dataset random_sequences(Rng& rng, std::size_t n, std::size_t d, std::siz
   return out;
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "m4n/model.h"
 #include "structures/chains/input.h"
+#include "support/flat_model.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 // Each name once, so that they are numbered by their bytes.
 inline AttributeDictionary dictionary_of(std::initializer_list<std::string_view> names) {
@@ -26,14 +26,14 @@ inline AttributeDictionary dictionary_of(std::initializer_list<std::string_view>
   return counter.finish(1, unused);
 }
 
-inline void set_input(Model& model, SequenceInput input) {
+inline void set_input(FlatModel& model, SequenceInput input) {
   model.input = std::make_shared<const SequenceInput>(std::move(input));
 }
 
 // What all of them have, for k = 2: `d` features with weights that are all different.
-inline Model chain_of_two(std::size_t d, bool sparse) {
-  Model model;
-  model.task = Task::sequence;
+inline FlatModel chain_of_two(std::size_t d, bool sparse) {
+  FlatModel model;
+  model.task = "sequence";
   model.decode = Decoder::viterbi;
   model.loss_name = "hamming";
   model.cost = {0, 1, 1, 0};
@@ -49,14 +49,14 @@ inline Model chain_of_two(std::size_t d, bool sparse) {
   model.chain.end = {-0.125, 0.75};
   model.solver = "atoms";
   model.n = 4;
-  model.tokens = 9;
+  model.parts = 9;
   return model;
 }
 
 // CoNLL columns, a dictionary with bytes that are no UTF-8, weights in single precision, costs that are not symmetric.
-inline Model sample_chain() {
-  Model model;
-  model.task = Task::sequence;
+inline FlatModel sample_chain() {
+  FlatModel model;
+  model.task = "sequence";
   model.surrogate = SurrogateKind::crf;
   model.decode = Decoder::expected;
   model.loss_name = "matrix";
@@ -70,7 +70,7 @@ inline Model sample_chain() {
   model.chain.start = {1, 2, -3.3};
   model.chain.end = {-1e-7, 0, 12345678.9};
   SequenceInput input;
-  input.format = Format::conll;
+  input.format = SequenceFormat::conll;
   input.attributes = TextTemplate::parse("# two\nU0:%x[0,0]\nU1:%l[-1,1]/%s[0,0,2]\nB\n", "sample");
   input.feature_columns = 2;
   input.dictionary = dictionary_of({"U0:the", "U0:\xff\x01", "U1:_B-1/he", "U1:nn/\xc3\xb6t"});
@@ -79,7 +79,7 @@ inline Model sample_chain() {
   model.lambda = 1.0 / 512;
   model.tol = 1e-4;
   model.n = 7;
-  model.tokens = 41;
+  model.parts = 41;
   model.epochs = 12;
   model.oracle_calls = 84;
   model.seed = 3;
@@ -91,53 +91,53 @@ inline Model sample_chain() {
 }
 
 // CRFsuite's attributes, hashed.
-inline Model sample_hashed_chain() {
-  Model model = chain_of_two(4, true);
+inline FlatModel sample_hashed_chain() {
+  FlatModel model = chain_of_two(4, true);
   model.decode = Decoder::adversary;
   SequenceInput input;
-  input.format = Format::crfsuite;
+  input.format = SequenceFormat::crfsuite;
   input.dictionary = AttributeDictionary::hashing(2);
   set_input(model, std::move(input));
   return model;
 }
 
 // Letters; from a file with folds; without a bias.
-inline Model sample_letters() {
-  Model model = chain_of_two(3, false);
+inline FlatModel sample_letters() {
+  FlatModel model = chain_of_two(3, false);
   model.surrogate = SurrogateKind::m3n;
   model.bias = false;
   model.chain.bias.clear();
   model.fold_column = "fold";
   SequenceInput input;
-  input.format = Format::ocr;
+  input.format = SequenceFormat::ocr;
   set_input(model, std::move(input));
   return model;
 }
 
 // Letters with the products of their pixels.
-inline Model sample_picture_chain() {
+inline FlatModel sample_picture_chain() {
   SequenceInput input;
-  input.format = Format::ocr;
+  input.format = SequenceFormat::ocr;
   input.grid = PixelGrid{2, 2};
-  Model model = chain_of_two(input.grid->columns(), true);
+  FlatModel model = chain_of_two(input.grid->columns(), true);
   set_input(model, std::move(input));
   return model;
 }
 
 // Rows that came from a program; and nothing but what must be there.
-inline Model sample_chain_of_rows() {
-  Model model = chain_of_two(2, false);
+inline FlatModel sample_chain_of_rows() {
+  FlatModel model = chain_of_two(2, false);
   model.feature_names = {"x", "y"};
   model.certificate = {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(), false};
   return model;
 }
-inline Model sample_smallest_chain() {
-  Model model = chain_of_two(0, false);
+inline FlatModel sample_smallest_chain() {
+  FlatModel model = chain_of_two(0, false);
   model.bias = false;
   model.chain.bias.clear();
   model.solver.clear();
-  model.n = model.tokens = 0;
+  model.n = model.parts = 0;
   return model;
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

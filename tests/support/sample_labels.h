@@ -3,15 +3,15 @@
 #pragma once
 #include <limits>
 
-#include "m4n/model.h"
+#include "support/flat_model.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 // Labels with edges and costs of their own, features of a kernel, standardised, with names of all columns; not
 // converged.
-inline Model sample_joined_labels() {
-  Model model;
-  model.task = Task::multilabel;
+inline FlatModel sample_joined_labels() {
+  FlatModel model;
+  model.task = "multilabel";
   model.surrogate = SurrogateKind::m4n;
   model.decode = Decoder::adversary;
   model.loss_name = "costs";
@@ -34,7 +34,7 @@ inline Model sample_joined_labels() {
   model.lambda = 1.0 / 1024;
   model.tol = 1e-4;
   model.n = 5;
-  model.tokens = 15;
+  model.parts = 15;
   model.epochs = 12;
   model.oracle_calls = 18446744073709551615ULL;
   model.seed = 9007199254740993ULL;
@@ -46,9 +46,9 @@ inline Model sample_joined_labels() {
 }
 
 // One score a label, Hamming loss, no names of features.
-inline Model sample_label_sets() {
-  Model model;
-  model.task = Task::multilabel;
+inline FlatModel sample_label_sets() {
+  FlatModel model;
+  model.task = "multilabel";
   model.surrogate = SurrogateKind::crf;
   model.decode = Decoder::argmax;
   model.loss_name = "hamming";
@@ -57,14 +57,14 @@ inline Model sample_label_sets() {
   model.bias = true;
   model.weights = {1, -2, 0.5, 0, 1, -0.25};
   model.solver = "prox";
-  model.n = model.tokens = 2;
+  model.n = model.parts = 2;
   return model;
 }
 
 // A single label; sparse features, which are never centred.
-inline Model sample_one_label() {
-  Model model;
-  model.task = Task::multilabel;
+inline FlatModel sample_one_label() {
+  FlatModel model;
+  model.task = "multilabel";
   model.surrogate = SurrogateKind::qs;
   model.decode = Decoder::argmax;
   model.loss_name = "hamming";
@@ -80,9 +80,9 @@ inline Model sample_one_label() {
 }
 
 // Types of nodes and edges, features of edges, costs that are not symmetric.
-inline Model sample_graphs() {
-  Model model;
-  model.task = Task::graph;
+inline FlatModel sample_graphs() {
+  FlatModel model;
+  model.task = "graph";
   model.surrogate = SurrogateKind::crf;
   model.decode = Decoder::expected;
   model.loss_name = "matrix";
@@ -99,15 +99,15 @@ inline Model sample_graphs() {
   model.solver = "lbfgs";
   model.lambda = 0.25;
   model.n = 3;
-  model.tokens = 11;
+  model.parts = 11;
   model.certificate = {0.75, 0.75, true};
   return model;
 }
 
 // Neither types nor features of edges.
-inline Model sample_plain_graphs() {
-  Model model;
-  model.task = Task::graph;
+inline FlatModel sample_plain_graphs() {
+  FlatModel model;
+  model.task = "graph";
   model.surrogate = SurrogateKind::m4n;
   model.decode = Decoder::argmax;
   model.loss_name = "hamming";
@@ -121,4 +121,4 @@ inline Model sample_plain_graphs() {
   return model;
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

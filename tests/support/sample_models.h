@@ -4,14 +4,14 @@
 #pragma once
 #include <limits>
 
-#include "m4n/model.h"
+#include "support/flat_model.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 // Dense, ordinal, binned, standardised, with names; not converged.
-inline Model sample_linear() {
-  Model model;
-  model.task = Task::ordinal;
+inline FlatModel sample_linear() {
+  FlatModel model;
+  model.task = "ordinal";
   model.surrogate = SurrogateKind::m4n;
   model.decode = Decoder::expected;
   model.smoothing = 0.3;
@@ -43,8 +43,8 @@ inline Model sample_linear() {
 }
 
 // Sparse, multiclass, no names, no bias, a cost matrix that is not symmetric; converged.
-inline Model sample_sparse() {
-  Model model;
+inline FlatModel sample_sparse() {
+  FlatModel model;
   model.surrogate = SurrogateKind::crf;
   model.decode = Decoder::expected;
   model.loss_name = "matrix";
@@ -64,8 +64,8 @@ inline Model sample_sparse() {
 }
 
 // An rbf kernel with two points, one feature; a column name that is not UTF-8.
-inline Model sample_mapped() {
-  Model model;
+inline FlatModel sample_mapped() {
+  FlatModel model;
   model.loss_name = "zero-one";
   model.cost = {0, 1, 1, 0};
   model.classes = {"a", "b"};
@@ -83,8 +83,8 @@ inline Model sample_mapped() {
 }
 
 // Nothing but what must be there: the bias of two classes.
-inline Model sample_smallest() {
-  Model model;
+inline FlatModel sample_smallest() {
+  FlatModel model;
   model.loss_name = "zero-one";
   model.cost = {0, 1, 1, 0};
   model.classes = {"a", "b"};
@@ -92,4 +92,4 @@ inline Model sample_smallest() {
   return model;
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

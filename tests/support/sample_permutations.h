@@ -3,14 +3,14 @@
 #pragma once
 #include <limits>
 
-#include "m4n/model.h"
+#include "support/flat_model.h"
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 // Costs that are not symmetric, features of a kernel, standardised, with names of all columns; not converged.
-inline Model sample_ranking() {
-  Model model;
-  model.task = Task::ranking;
+inline FlatModel sample_ranking() {
+  FlatModel model;
+  model.task = "ranking";
   model.surrogate = SurrogateKind::m4n;
   model.decode = Decoder::adversary;
   model.loss_name = "matrix";
@@ -31,7 +31,7 @@ inline Model sample_ranking() {
   model.lambda = 1.0 / 1024;
   model.tol = 1e-4;
   model.n = 5;
-  model.tokens = 15;
+  model.parts = 15;
   model.epochs = 12;
   model.oracle_calls = 18446744073709551615ULL;
   model.seed = 9007199254740993ULL;
@@ -43,9 +43,9 @@ inline Model sample_ranking() {
 }
 
 // One score an item; linear; named losses have no numbers.
-inline Model sample_item_ranking() {
-  Model model;
-  model.task = Task::ranking;
+inline FlatModel sample_item_ranking() {
+  FlatModel model;
+  model.task = "ranking";
   model.surrogate = SurrogateKind::m3n;
   model.decode = Decoder::argmax;
   model.loss_name = "precision@2";
@@ -55,14 +55,14 @@ inline Model sample_item_ranking() {
   model.weights = {3, -1, 2.5, 0};
   model.solver = "atoms";
   model.n = 2;
-  model.tokens = 8;
+  model.parts = 8;
   return model;
 }
 
 // Weights of items; sparse features, which are never centred.
-inline Model sample_weighted_ranking() {
-  Model model;
-  model.task = Task::ranking;
+inline FlatModel sample_weighted_ranking() {
+  FlatModel model;
+  model.task = "ranking";
   model.surrogate = SurrogateKind::crf;
   model.decode = Decoder::expected;
   model.loss_name = "weighted";
@@ -77,9 +77,9 @@ inline Model sample_weighted_ranking() {
   return model;
 }
 
-inline Model sample_matching() {
-  Model model;
-  model.task = Task::matching;
+inline FlatModel sample_matching() {
+  FlatModel model;
+  model.task = "matching";
   model.surrogate = SurrogateKind::qs;
   model.decode = Decoder::argmax;
   model.loss_name = "hamming";
@@ -92,9 +92,9 @@ inline Model sample_matching() {
   model.solver = "lbfgs";
   model.lambda = 0.5;
   model.n = 3;
-  model.tokens = 12;
+  model.parts = 12;
   model.certificate = {0.75, 0.75, true};
   return model;
 }
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

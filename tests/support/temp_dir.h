@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace m4n::test {
+namespace m4n::detail::test {
 
 class TempDir {
  public:
@@ -31,4 +31,4 @@ class TempDir {
   std::filesystem::path path_;
 };
 
-}  // namespace m4n::test
+}  // namespace m4n::detail::test

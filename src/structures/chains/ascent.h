@@ -1,12 +1,12 @@
-// M4N and M3N on chains: block ascent (solvers/atom_ascent.h) with sparse atoms (solvers/labelling_atoms.h). The oracle is
-// asked to a fifth of what the block can gain; cached visits score only the positions that atoms contest.
+// M4N and M3N on chains: block ascent (solvers/atom_ascent.h) with sparse atoms (solvers/labelling_atoms.h). The oracle
+// is asked to a fifth of what the block can gain; cached visits score only the positions that atoms contest.
 #pragma once
 #include "solvers/atom_ascent.h"
 #include "solvers/labelling_atoms.h"
 #include "structures/chains/gram.h"
 #include "structures/chains/oracles.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // The dual point, which a path of lambdas hands on.
 template <class Oracle>
@@ -152,4 +152,4 @@ class ChainAscent : public AtomAscent<ChainAscent<Scorer, Oracle>, Scorer> {
   AlignedVector<double> step_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

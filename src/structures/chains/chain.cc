@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 template <class Real>
@@ -76,4 +76,4 @@ double score(const ChainScores& v, LabelView y) {
   return sum + t.end(label);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -13,11 +13,11 @@
 #include <span>
 
 #include "core/aligned.h"
-#include "structures/chains/kernels.h"
 #include "core/padded_rows.h"
+#include "structures/chains/kernels.h"
 #include "structures/classes/space.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class Transitions {
  public:
@@ -73,4 +73,4 @@ struct ChainScores {
 
 double score(const ChainScores& v, LabelView y);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <string_view>
 
-#include "m4n/error.h"
+#include "core/message.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
@@ -23,9 +23,6 @@ std::string_view prefix_of(std::string_view label) { return label.substr(0, labe
 
 }  // namespace
 
-double FoundCounts::precision() const { return ratio(found, predicted); }
-double FoundCounts::recall() const { return ratio(found, actual); }
-double FoundCounts::f1() const { return ratio(2 * found, actual + predicted); }
 double ChunkScore::token_accuracy() const { return ratio(correct, tokens); }
 
 ChunkCounter::ChunkCounter(const std::vector<std::string>& labels) : tags_(labels.size()) {
@@ -72,11 +69,11 @@ void ChunkCounter::count(Tag tag, std::uint64_t FoundCounts::*what) {
 
 void ChunkCounter::add(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted) {
   if (truth.size() != predicted.size())
-    throw Error(fmt::format("evaluation: a sentence of {} labels has {} predictions", truth.size(), predicted.size()));
+    throw Error(say("evaluation: a sentence of {} labels has {} predictions", truth.size(), predicted.size()));
   const auto outside_range = [&](std::int32_t l) { return l < 0 || static_cast<std::size_t>(l) >= tags_.size(); };
   for (const std::span<const std::int32_t> labels : {truth, predicted})
     if (const auto at = std::find_if(labels.begin(), labels.end(), outside_range); at != labels.end())
-      throw Error(fmt::format("evaluation: label {} is not within 0..{}", *at, tags_.size() - 1));
+      throw Error(say("evaluation: label {} is not within 0..{}", *at, tags_.size() - 1));
   Tag true_before, predicted_before;
   bool matching = false;  // the chunks the tokens before are in started together, with one type
   for (std::size_t t = 0; t <= truth.size(); ++t) {
@@ -117,4 +114,4 @@ bool are_chunk_tags(const std::vector<std::string>& labels) {
   return any;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

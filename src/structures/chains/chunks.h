@@ -20,7 +20,7 @@
 
 #include "m4n/evaluate.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct ChunkScore {
   FoundCounts chunks;                 // of all types
@@ -54,4 +54,4 @@ class ChunkCounter {
 // Whether these labels are tags of chunks: O, or B, I, E, S with or without a type, and at least one that is not O.
 bool are_chunk_tags(const std::vector<std::string>& labels);
 
-}  // namespace m4n
+}  // namespace m4n::detail

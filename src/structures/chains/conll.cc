@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "core/message.h"
 #include "data/table.h"
-#include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -63,9 +63,9 @@ void ConllReader::add(std::string_view line, ConllText& text) {
   }
   if (count != columns_)
     throw Error(
-        fmt::format("{}: line {}: found {} column{}, expected {} as on line {}; columns are separated by blanks or "
-                    "tabs, and none may be empty",
-                    lines_.file(), lines_.line_number(), count, count == 1 ? "" : "s", columns_, columns_line_));
+        say("{}: line {}: found {} column{}, expected {} as on line {}; columns are separated by blanks or "
+            "tabs, and none may be empty",
+            lines_.file(), lines_.line_number(), count, count == 1 ? "" : "s", columns_, columns_line_));
   text.columns_ = columns_;
   make_room(text.bytes_, line.size(), lines_);
   make_room(text.token_start_, 1, lines_);
@@ -79,8 +79,8 @@ ConllText read_conll(LineReader& lines) {
   while (reader.next(text)) {
   }
   if (text.tokens() == 0)
-    throw Error(fmt::format("{}: no tokens; expected one a line, and a blank line after every sentence", lines.file()));
+    throw Error(say("{}: no tokens; expected one a line, and a blank line after every sentence", lines.file()));
   return text;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -18,7 +18,7 @@
 
 #include "data/text.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Sentences as read: the lines in one arena of bytes, the cells as places in it. Tokens are numbered through.
 class ConllText {
@@ -79,4 +79,4 @@ class ConllReader {
 // All of a file, which must hold at least one token.
 ConllText read_conll(LineReader& lines);
 
-}  // namespace m4n
+}  // namespace m4n::detail

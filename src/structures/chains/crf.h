@@ -20,11 +20,11 @@
 
 #include "core/rng.h"
 #include "solvers/certificate.h"
+#include "structures/chains/gibbs.h"
 #include "structures/chains/gibbs_dual.h"
 #include "structures/chains/gram.h"
-#include "structures/chains/gibbs.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class Scorer>
 class ChainGradient {
@@ -290,4 +290,4 @@ class ChainGradient {
   double dual_value_ = 0;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "features/attribute_batch.h"
 #include "data/text.h"
+#include "features/attribute_batch.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // One sequence as read.
 class CrfsuiteSequence {
@@ -52,4 +52,4 @@ class CrfsuiteReader {
   LineReader& lines_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -1,73 +1,21 @@
-// See sequence_data.h.
 #include "structures/chains/data.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "m4n/error.h"
+#include "core/message.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
-
-// Rows of training tokens, by a dictionary that is being learnt or by hashing.
-class TrainingRows {
- public:
-  explicit TrainingRows(const DictionaryOptions& options) : min_count_(options.min_count) {
-    if (options.min_count < 1) throw UsageError("--min-count 0; expected 1 or more");
-    if (options.hash_bits == 0) return;
-    hashing_ = AttributeDictionary::hashing(options.hash_bits);
-    if (options.min_count > 1)
-      throw UsageError(
-          fmt::format("--min-count {} chooses the attributes of a dictionary, and --hash {} has none; leave "
-                      "one of them out",
-                      options.min_count, options.hash_bits));
-  }
-
-  void reserve(std::size_t tokens, std::size_t attributes) {
-    if (hashing_.hash_bits() == 0) return counter_.reserve(tokens, attributes);
-    rows_.row_start.reserve(tokens + 1);
-    rows_.column.reserve(attributes);
-    rows_.value.reserve(attributes);
-  }
-
-  void add(const AttributeBatch& batch) {
-    if (hashing_.hash_bits() == 0)
-      counter_.add(batch);
-    else
-      hashing_.append_rows(batch, scratch_, rows_);
-  }
-
-  AttributeDictionary finish(const std::string& file, Features& x) {
-    AttributeDictionary dictionary =
-        hashing_.hash_bits() == 0 ? counter_.finish(min_count_, rows_) : std::move(hashing_);
-    if (dictionary.columns() == 0)
-      throw Error(
-          min_count_ > 1
-              ? fmt::format("{}: no attribute occurs in {} tokens or more; lower --min-count", file, min_count_)
-              : fmt::format("{}: no token has an attribute; a label is followed by a tab and its attributes", file));
-    // Attributes of texts are there or not; their ones need not be kept.
-    if (std::all_of(rows_.value.begin(), rows_.value.end(), [](double value) { return value == 1; }))
-      rows_.value = std::vector<double>();
-    x = std::move(rows_);
-    return dictionary;
-  }
-
- private:
-  std::uint64_t min_count_;
-  AttributeDictionary hashing_;
-  AttributeCounter counter_;
-  AttributeDictionary::Scratch scratch_;
-  SparseMatrix rows_;
-};
 
 bool is_unknown(std::string_view label) { return label.empty() || label == unknown_label_name; }
 
 [[noreturn]] void refuse_unknown(const std::string& file, std::size_t line, std::string_view label, const char* use) {
   throw Error(
-      fmt::format("{}: line {}: found {}, a label that is not known; {} needs the label of every token, so "
-                  "leave the sentence out",
-                  file, line, shown(label), use));
+      say("{}: line {}: found {}, a label that is not known; {} needs the label of every token, so "
+          "leave the sentence out",
+          file, line, shown(label), use));
 }
 
 // The last column as numbers, which must be known if `use` says so.
@@ -91,10 +39,10 @@ void append_labels(const CrfsuiteSequence& sequence, const std::string& file, La
 }
 
 constexpr const char* training = "training";
-const char* needed_for(SequenceLabelUse use) { return use == SequenceLabelUse::required ? "evaluation" : nullptr; }
+const char* needed_for(Truth use) { return use == Truth::required ? "evaluation" : nullptr; }
 
 void finish(LabelNumbers& numbers, const std::vector<std::string>& classes, std::vector<std::size_t> starts,
-            LabelledSequences& result) {
+            Examples& result) {
   result.names = numbers.names();
   result.data.class_names = classes;
   result.data.label = known_labels(result.truth, classes.size());
@@ -103,18 +51,56 @@ void finish(LabelNumbers& numbers, const std::vector<std::string>& classes, std:
 
 void check_columns(const ConllText& text, std::size_t feature_columns) {
   if (text.columns() == feature_columns || text.columns() == feature_columns + 1) return;
-  throw Error(fmt::format("{}: line {}: found {} columns, expected {} as in training, or {} with the label",
-                          text.file(), text.first_line(0), text.columns(), feature_columns, feature_columns + 1));
+  throw Error(say("{}: line {}: found {} columns, expected {} as in training, or {} with the label", text.file(),
+                  text.first_line(0), text.columns(), feature_columns, feature_columns + 1));
 }
 
 }  // namespace
+
+TrainingRows::TrainingRows(const DictionaryOptions& options) : min_count_(options.min_count) {
+  if (options.min_count < 1) throw UsageError(say("--min-count 0; expected 1 or more"));
+  if (options.hash_bits == 0) return;
+  hashing_ = AttributeDictionary::hashing(options.hash_bits);
+  if (options.min_count > 1)
+    throw UsageError(
+        say("--min-count {} chooses the attributes of a dictionary, and --hash {} has none; leave "
+            "one of them out",
+            options.min_count, options.hash_bits));
+}
+
+void TrainingRows::reserve(std::size_t tokens, std::size_t attributes) {
+  if (hashing_.hash_bits() == 0) return counter_.reserve(tokens, attributes);
+  rows_.row_start.reserve(tokens + 1);
+  rows_.column.reserve(attributes);
+  rows_.value.reserve(attributes);
+}
+
+void TrainingRows::add(const AttributeBatch& batch) {
+  if (hashing_.hash_bits() == 0)
+    counter_.add(batch);
+  else
+    hashing_.append_rows(batch, scratch_, rows_);
+}
+
+AttributeDictionary TrainingRows::finish(const std::string& file, Features& x) {
+  AttributeDictionary dictionary = hashing_.hash_bits() == 0 ? counter_.finish(min_count_, rows_) : std::move(hashing_);
+  if (dictionary.columns() == 0)
+    throw Error(min_count_ > 1
+                    ? say("{}: no attribute occurs in {} tokens or more; lower --min-count", file, min_count_)
+                    : say("{}: no token has an attribute; a label is followed by a tab and its attributes", file));
+  // Attributes of texts are there or not; their ones need not be kept.
+  if (std::all_of(rows_.value.begin(), rows_.value.end(), [](double value) { return value == 1; }))
+    rows_.value = std::vector<double>();
+  x = std::move(rows_);
+  return dictionary;
+}
 
 SequenceTraining training_sequences(const ConllText& text, const TextTemplate& attributes,
                                     const DictionaryOptions& options) {
   SequenceTraining result;
   if (text.columns() < 2)
-    throw Error(fmt::format("{}: line {}: found {} column, expected at least two: the token, and last the label",
-                            text.file(), text.first_line(0), text.columns()));
+    throw Error(say("{}: line {}: found {} column, expected at least two: the token, and last the label", text.file(),
+                    text.first_line(0), text.columns()));
   result.feature_columns = text.columns() - 1;
   attributes.check_columns(text, result.feature_columns);
   TrainingRows rows(options);
@@ -149,18 +135,17 @@ SequenceTraining training_sequences(CrfsuiteReader& reader, const DictionaryOpti
   return result;
 }
 
-LabelledSequences model_sequences(const ConllText& text, const TextTemplate& attributes,
-                                  const AttributeDictionary& dictionary, std::size_t feature_columns,
-                                  const std::vector<std::string>& classes, SequenceLabelUse use) {
+Examples model_sequences(const ConllText& text, const TextTemplate& attributes, const AttributeDictionary& dictionary,
+                         std::size_t feature_columns, const std::vector<std::string>& classes, Truth use) {
   check_columns(text, feature_columns);
   attributes.check_columns(text, feature_columns);
-  LabelledSequences result;
+  Examples result;
   LabelNumbers numbers(classes);
   if (text.columns() > feature_columns)
     result.truth = column_labels(text, numbers, needed_for(use));
-  else if (use == SequenceLabelUse::required)
-    throw Error(fmt::format("{}: line {}: found {} columns and so no label; evaluation needs it in column {}",
-                            text.file(), text.first_line(0), text.columns(), feature_columns + 1));
+  else if (use == Truth::required)
+    throw Error(say("{}: line {}: found {} columns and so no label; evaluation needs it in column {}", text.file(),
+                    text.first_line(0), text.columns(), feature_columns + 1));
   else
     result.truth.assign(text.tokens(), unknown_label);
   SparseMatrix rows;
@@ -176,9 +161,9 @@ LabelledSequences model_sequences(const ConllText& text, const TextTemplate& att
   return result;
 }
 
-LabelledSequences model_sequences(CrfsuiteReader& reader, const AttributeDictionary& dictionary,
-                                  const std::vector<std::string>& classes, SequenceLabelUse use) {
-  LabelledSequences result;
+Examples model_sequences(CrfsuiteReader& reader, const AttributeDictionary& dictionary,
+                         const std::vector<std::string>& classes, Truth use) {
+  Examples result;
   LabelNumbers numbers(classes);
   SparseMatrix rows;
   AttributeDictionary::Scratch scratch;
@@ -188,7 +173,7 @@ LabelledSequences model_sequences(CrfsuiteReader& reader, const AttributeDiction
     dictionary.append_rows(sequence.attributes(), scratch, rows);
     starts.push_back(result.truth.size());
   }
-  if (result.truth.empty()) throw Error(fmt::format("{}: no tokens; expected one a line", reader.file()));
+  if (result.truth.empty()) throw Error(say("{}: no tokens; expected one a line", reader.file()));
   result.data.x = std::move(rows);
   finish(numbers, classes, std::move(starts), result);
   return result;
@@ -207,4 +192,4 @@ const SparseMatrix& SequenceEncoder::encode(const ConllText& text, std::size_t s
   return rows_;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -7,18 +7,37 @@
 #include <string>
 #include <vector>
 
-#include "structures/chains/conll.h"
-#include "structures/chains/crfsuite.h"
-#include "structures/chains/sequence_labels.h"
-#include "m4n/dataset.h"
+#include "data/label_names.h"
 #include "features/attributes.h"
 #include "features/text_template.h"
+#include "m4n/dataset.h"
+#include "m4n/read.h"
+#include "structures/chains/conll.h"
+#include "structures/chains/crfsuite.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct DictionaryOptions {
   std::uint64_t min_count = 1;  // tokens that must have an attribute
   int hash_bits = 0;            // > 0: no dictionary, 2^bits columns
+};
+
+// Rows of training tokens, by a dictionary that is being learnt or by hashing.
+class TrainingRows {
+ public:
+  // Throws UsageError on options that contradict each other.
+  explicit TrainingRows(const DictionaryOptions& options);
+  void reserve(std::size_t tokens, std::size_t attributes);
+  void add(const AttributeBatch& batch);
+  // Throws Error, with `file`, where no attribute is left.
+  AttributeDictionary finish(const std::string& file, Features& x);
+
+ private:
+  std::uint64_t min_count_;
+  AttributeDictionary hashing_;
+  AttributeCounter counter_;
+  AttributeDictionary::Scratch scratch_;
+  SparseMatrix rows_;
 };
 
 struct SequenceTraining {
@@ -33,16 +52,12 @@ SequenceTraining training_sequences(const ConllText& text, const TextTemplate& a
                                     const DictionaryOptions& options);
 SequenceTraining training_sequences(CrfsuiteReader& reader, const DictionaryOptions& options);
 
-// What evaluation needs and prediction does not.
-enum class SequenceLabelUse { ignored, required };
-
 // For a trained model. The text has `feature_columns` columns, or one more, the label. Throws Error on any other
 // number, and where labels are required and one is missing.
-LabelledSequences model_sequences(const ConllText& text, const TextTemplate& attributes,
-                                  const AttributeDictionary& dictionary, std::size_t feature_columns,
-                                  const std::vector<std::string>& classes, SequenceLabelUse use);
-LabelledSequences model_sequences(CrfsuiteReader& reader, const AttributeDictionary& dictionary,
-                                  const std::vector<std::string>& classes, SequenceLabelUse use);
+Examples model_sequences(const ConllText& text, const TextTemplate& attributes, const AttributeDictionary& dictionary,
+                         std::size_t feature_columns, const std::vector<std::string>& classes, Truth use);
+Examples model_sequences(CrfsuiteReader& reader, const AttributeDictionary& dictionary,
+                         const std::vector<std::string>& classes, Truth use);
 
 // Sentence by sentence, with memory that does not grow.
 class SequenceEncoder {
@@ -62,4 +77,4 @@ class SequenceEncoder {
   SparseMatrix rows_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -12,7 +12,7 @@
 #include "structures/chains/chain.h"
 #include "structures/chains/marginals.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class ChainSpace {
  public:
@@ -84,4 +84,4 @@ class ChainSpace {
   mutable SumProduct sum_product_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

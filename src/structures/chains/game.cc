@@ -2,8 +2,8 @@
 
 #include "games/labelling_game_parts.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template class LabellingGame<ChainProblem>;
 
-}  // namespace m4n
+}  // namespace m4n::detail

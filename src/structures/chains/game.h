@@ -10,7 +10,7 @@
 #include "structures/chains/chain.h"
 #include "structures/chains/viterbi.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct ChainProblem {
   using Scores = ChainScores;
@@ -38,4 +38,4 @@ using ChainSeeds = GameSeeds;
 using ChainGameLimits = GameLimits;
 using ChainGameAnswer = GameAnswer;
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -9,7 +9,7 @@
 #include "structures/chains/chain.h"
 #include "structures/chains/marginals.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // One object a thread; nothing is allocated once the longest chain was seen.
 class ChainGibbs {
@@ -38,4 +38,4 @@ class ChainGibbs {
   SumProduct sum_product_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -9,7 +9,7 @@
 #include "core/padded_rows.h"
 #include "solvers/problem.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // theta_i of all sentences, without padding, and their steps.
 class GibbsDual {
@@ -59,4 +59,4 @@ void adopt_scores(const Problem<Scorer>& problem, GibbsDual& dual) {
   }
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class Scorer>
 class SentenceGram {
@@ -35,4 +35,4 @@ class SentenceGram {
   std::vector<double> kept_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

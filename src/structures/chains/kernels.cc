@@ -15,7 +15,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class Real>
@@ -296,11 +296,11 @@ void TransitionCounts(PaddedRows<const double> alpha, PaddedRows<const double> q
     combine(alpha.data() + j, alpha.stride(), arrivals, e.row(j), count.row(j));
 }
 
-}  // namespace m4n::kernels::HWY_NAMESPACE
+}  // namespace m4n::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n::kernels {
+namespace m4n::detail::kernels {
 
 HWY_EXPORT(MaxPlusDouble);
 HWY_EXPORT(MaxPlusFloat);
@@ -349,5 +349,5 @@ void log_sum_exp(const double* from, PaddedRows<const double> t, std::span<doubl
   HWY_DYNAMIC_DISPATCH(LogSumExp)(from, t, out);
 }
 
-}  // namespace m4n::kernels
+}  // namespace m4n::detail::kernels
 #endif

@@ -7,7 +7,7 @@
 
 #include "core/padded_rows.h"
 
-namespace m4n::kernels {
+namespace m4n::detail::kernels {
 
 // Far below any score, and finite in float too.
 inline constexpr double chain_padding = -1e30;
@@ -55,4 +55,4 @@ void transition_counts(PaddedRows<const double> alpha, PaddedRows<const double> 
 // out[k] = log sum_j exp(from[j] + T[j][k]), without overflow; the padding of out is left large and negative.   O(R^2)
 void log_sum_exp(const double* from, PaddedRows<const double> t, std::span<double> out);
 
-}  // namespace m4n::kernels
+}  // namespace m4n::detail::kernels

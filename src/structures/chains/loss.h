@@ -9,7 +9,7 @@
 #include "losses/simplex_loss.h"
 #include "structures/chains/flat_space.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class ChainLoss {
  public:
@@ -47,4 +47,4 @@ class ChainLoss {
   const ChainSpace* space_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

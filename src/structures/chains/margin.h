@@ -10,7 +10,7 @@
 #include "structures/chains/chain.h"
 #include "structures/chains/viterbi.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // One object a thread; nothing is allocated once the longest chain was seen.
 class ChainMargin {
@@ -39,4 +39,4 @@ class ChainMargin {
   Viterbi viterbi_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr double largest_linear_spread = 600;
@@ -113,4 +113,4 @@ void SumProduct::transition_counts(const ChainScores& v, const ExpTransitions& e
   }
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -10,7 +10,7 @@
 #include "core/padded_rows.h"
 #include "structures/chains/chain.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // One object a thread; nothing is allocated once the longest chain was seen.
 class SumProduct {
@@ -41,4 +41,4 @@ class SumProduct {
   double top_ = 0;  // sum of the maxima of the rows
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -7,10 +7,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/message.h"
 #include "data/table.h"
-#include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::int64_t no_next = -1;
@@ -19,8 +19,8 @@ constexpr double largest_pixel = 1e6;  // squares of their products still leave 
 
 class OcrRows {
  public:
-  OcrRows(LineReader& lines, std::vector<std::string> classes, std::size_t pixels, bool labels_required)
-      : lines_(lines), labels_(std::move(classes)), labels_required_(labels_required) {
+  OcrRows(LineReader& lines, std::vector<std::string> classes, std::size_t pixels, Truth truth)
+      : lines_(lines), labels_(std::move(classes)), truth_(truth) {
     matrix_.cols = pixels;
   }
 
@@ -29,12 +29,12 @@ class OcrRows {
     const std::size_t classes = labels_.names().size();
     for (std::string_view line; lines_.next(line);)
       if (!blank_lines.pass(line, lines_, matrix_.rows > 0)) add(line);
-    if (matrix_.rows == 0) throw Error(fmt::format("{}: no letters; expected one a line", lines_.file()));
+    if (matrix_.rows == 0) throw Error(say("{}: no letters; expected one a line", lines_.file()));
     if (last_.next_id != no_next)
-      throw Error(fmt::format("{}: the file ends within a word: letter {} on line {} says that {} follows",
-                              lines_.file(), last_.id, lines_.line_number(), last_.next_id));
+      throw Error(say("{}: the file ends within a word: letter {} on line {} says that {} follows", lines_.file(),
+                      last_.id, lines_.line_number(), last_.next_id));
     word_start_.push_back(matrix_.rows);
-    LabelledSequences& words = result_.words;
+    Examples& words = result_.words;
     Dataset& data = words.data;
     data.x = std::move(matrix_);
     data.feature_rows = data.labels = Groups(std::move(word_start_));
@@ -81,11 +81,11 @@ class OcrRows {
   void start_word(const Letter& letter, std::string_view fold) {
     if (matrix_.rows > 0 && letter.word == last_.word && letter.position == last_.position + 1)
       throw Error(
-          fmt::format("{}: letter {} goes on with word {} (position {} after {}), but next_id {} on the line "
-                      "before ends that word",
-                      where(), letter.id, letter.word, letter.position, last_.position, no_next));
+          say("{}: letter {} goes on with word {} (position {} after {}), but next_id {} on the line "
+              "before ends that word",
+              where(), letter.id, letter.word, letter.position, last_.position, no_next));
     if (fold.empty() || fold.find(' ') != std::string_view::npos)
-      throw Error(fmt::format("{}, column 6 (fold): found {}, expected one word or number", where(), shown(fold)));
+      throw Error(say("{}, column 6 (fold): found {}, expected one word or number", where(), shown(fold)));
     word_start_.push_back(matrix_.rows);
     result_.folds.emplace_back(fold);
   }
@@ -93,26 +93,26 @@ class OcrRows {
   void check_same_word(const Letter& letter, std::string_view fold) const {
     if (letter.id != last_.next_id)
       throw Error(
-          fmt::format("{}: letter {}, but the line before says that letter {} follows; keep the letters of a "
-                      "word together and in order, with next_id -1 at its end",
-                      where(), letter.id, last_.next_id));
+          say("{}: letter {}, but the line before says that letter {} follows; keep the letters of a "
+              "word together and in order, with next_id -1 at its end",
+              where(), letter.id, last_.next_id));
     if (letter.word != last_.word)
-      throw Error(fmt::format("{}: word_id {} after {} within a word; next_id is -1 at the end of a word", where(),
-                              letter.word, last_.word));
+      throw Error(say("{}: word_id {} after {} within a word; next_id is -1 at the end of a word", where(), letter.word,
+                      last_.word));
     if (letter.position <= last_.position)
-      throw Error(fmt::format("{}: position {} after {}; positions increase within a word", where(), letter.position,
-                              last_.position));
+      throw Error(
+          say("{}: position {} after {}; positions increase within a word", where(), letter.position, last_.position));
     if (fold != result_.folds.back())
-      throw Error(fmt::format("{}: fold {} after {}; a word is in one fold", where(), shown(fold),
-                              shown(result_.folds.back())));
+      throw Error(
+          say("{}: fold {} after {}; a word is in one fold", where(), shown(fold), shown(result_.folds.back())));
   }
 
   void add_label(std::string_view name) {
     if (name.empty() || name.find(' ') != std::string_view::npos)
-      throw Error(fmt::format("{}, column 2 (letter): found {}, expected one letter or word", where(), shown(name)));
-    if (name == unknown_label_name && labels_required_)
-      throw Error(fmt::format("{}, column 2 (letter): found {}, a label that is not known; leave the word out", where(),
-                              shown(name)));
+      throw Error(say("{}, column 2 (letter): found {}, expected one letter or word", where(), shown(name)));
+    if (name == unknown_label_name && truth_ == Truth::required)
+      throw Error(
+          say("{}, column 2 (letter): found {}, a label that is not known; leave the word out", where(), shown(name)));
     make_room(result_.words.truth, 1, lines_);
     result_.words.truth.push_back(name == unknown_label_name ? unknown_label : labels_.number(name));
   }
@@ -125,8 +125,8 @@ class OcrRows {
     for (std::size_t c = 0; c < matrix_.cols; ++c) {
       const char* const stop = scan_number(p, end, row[c]);
       if (stop == nullptr || (stop != end && *stop != '\t') || !(std::abs(row[c]) <= largest_pixel))
-        throw Error(fmt::format("{}, column {} (pixel {}): found {}, expected a number of at most {} in size", where(),
-                                columns_before_pixels + c + 1, c + 1, shown(next_field(p, end)), largest_pixel));
+        throw Error(say("{}, column {} (pixel {}): found {}, expected a number of at most {} in size", where(),
+                        columns_before_pixels + c + 1, c + 1, shown(next_field(p, end)), largest_pixel));
       p = stop == end ? end : stop + 1;
     }
   }
@@ -140,8 +140,8 @@ class OcrRows {
         matrix_.cols > 0 ? fmt::format("{}: {} and one for each of {} pixels", columns_before_pixels + matrix_.cols,
                                        columns_before_pixels, matrix_.cols)
                          : "at least 7: id, letter, next_id, word_id, position, fold and pixels";
-    throw Error(fmt::format("{}: found {} column{}, expected {}; columns are separated by single tabs", where(), found,
-                            found == 1 ? "" : "s", expected));
+    throw Error(say("{}: found {} column{}, expected {}; columns are separated by single tabs", where(), found,
+                    found == 1 ? "" : "s", expected));
   }
 
   // The field at p; moves p behind its tab.
@@ -160,8 +160,8 @@ class OcrRows {
     constexpr std::int64_t highest = std::int64_t{1} << 53;
     const std::int64_t lowest = column == 3 ? no_next : 0;
     if (status != std::errc{} || stop != end || value < lowest || value > highest)
-      throw Error(fmt::format("{}, column {} ({}): found {}, expected a whole number from {} to 2^53", where(), column,
-                              name, shown(field), lowest));
+      throw Error(say("{}, column {} ({}): found {}, expected a whole number from {} to 2^53", where(), column, name,
+                      shown(field), lowest));
     return value;
   }
 
@@ -169,7 +169,7 @@ class OcrRows {
 
   LineReader& lines_;
   LabelNumbers labels_;
-  bool labels_required_;
+  Truth truth_;
   std::string_view line_;  // being read
   Letter last_;
   DenseMatrix matrix_;
@@ -179,11 +179,10 @@ class OcrRows {
 
 }  // namespace
 
-OcrWords read_ocr_letters(LineReader& lines) { return OcrRows(lines, {}, 0, true).read(true); }
+OcrWords read_ocr_letters(LineReader& lines) { return OcrRows(lines, {}, 0, Truth::required).read(true); }
 
-OcrWords read_ocr_letters(LineReader& lines, const std::vector<std::string>& classes, std::size_t pixels,
-                          bool labels_required) {
-  return OcrRows(lines, classes, pixels, labels_required).read(false);
+OcrWords read_ocr_letters(LineReader& lines, const std::vector<std::string>& classes, std::size_t pixels, Truth truth) {
+  return OcrRows(lines, classes, pixels, truth).read(false);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

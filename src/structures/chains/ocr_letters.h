@@ -10,22 +10,22 @@
 #include <string>
 #include <vector>
 
-#include "structures/chains/sequence_labels.h"
+#include "data/label_names.h"
 #include "data/text.h"
+#include "m4n/read.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct OcrWords {
-  LabelledSequences words;         // a dense row of pixels a letter; a word is an example
+  Examples words;                  // a dense row of pixels a letter; a word is an example
   std::vector<std::string> folds;  // one a word
 };
 
 // For training. The classes are the letters that occur, sorted; `_` (unknown) is refused.
 OcrWords read_ocr_letters(LineReader& lines);
 
-// For a model with these classes and `pixels` columns, which the file must have. `_` is passed over unless
-// `labels_required`.
-OcrWords read_ocr_letters(LineReader& lines, const std::vector<std::string>& classes, std::size_t pixels,
-                          bool labels_required);
+// For a model with these classes and `pixels` columns, which the file must have. `_` is passed over where labels are
+// optional.
+OcrWords read_ocr_letters(LineReader& lines, const std::vector<std::string>& classes, std::size_t pixels, Truth truth);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -1,5 +1,5 @@
-// The oracles of chains as the atoms solver sees them (structures/chains/ascent.h). For the scores v and the truth y of one
-// example, an answer is a point mu of the marginal polytope, as a convex combination of labellings, with its risk
+// The oracles of chains as the atoms solver sees them (structures/chains/ascent.h). For the scores v and the truth y of
+// one example, an answer is a point mu of the marginal polytope, as a convex combination of labellings, with its risk
 // -Omega_y(mu), and an upper bound of  Omega_y*(v) = max over mu of  v.mu - Omega_y(mu):
 //
 //   ChainMaxMin   M4N   risk h(mu), by the exact game              2 to 3 Viterbi paths a call while training
@@ -9,11 +9,11 @@
 #include <span>
 #include <vector>
 
+#include "solvers/labelling_answer.h"
 #include "structures/chains/game.h"
 #include "structures/chains/margin.h"
-#include "solvers/labelling_answer.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class ChainMaxMin {
  public:
@@ -53,4 +53,4 @@ class ChainRival {
   SimplexLoss loss_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

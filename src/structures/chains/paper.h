@@ -6,13 +6,13 @@
 #include <limits>
 #include <map>
 
-#include "structures/chains/loss.h"
-#include "structures/chains/game.h"
 #include "games/mirror_prox.h"
 #include "structures/chains/flat_space.h"
+#include "structures/chains/game.h"
+#include "structures/chains/loss.h"
 #include "surrogates/surrogate.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Chains of several lengths as one output space: the length is that of the labels, or follows from the size.
 class ChainSpaces {
@@ -115,4 +115,4 @@ class ChainPaper {
   std::size_t mean_length_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

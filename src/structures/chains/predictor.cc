@@ -1,4 +1,3 @@
-// See chain_predictor.h.
 #include "structures/chains/predictor.h"
 
 #include <fmt/format.h>
@@ -7,11 +6,11 @@
 #include <optional>
 
 #include "core/kernels.h"
+#include "core/message.h"
 #include "core/parallel.h"
 #include "core/sparse_rows.h"
-#include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::size_t chunk = 64;  // sentences a thread takes at a time
@@ -27,17 +26,7 @@ AlignedVector<Real> padded(const std::vector<Real>& rows, std::size_t labels) {
   return out;
 }
 
-CostMatrix cost_of(const Model& model) {
-  return CostMatrix::from_values(model.cost, model.k(), model.loss_name, model.classes, "the model's cost matrix");
-}
-
 }  // namespace
-
-Decoder chain_decoder(Decoder asked, SurrogateKind surrogate, const CostMatrix& cost) {
-  if (asked != Decoder::automatic) return asked == Decoder::argmax ? Decoder::viterbi : asked;
-  if (surrogate == SurrogateKind::crf) return Decoder::expected;
-  return surrogate == SurrogateKind::m4n && !cost.symmetric() ? Decoder::adversary : Decoder::viterbi;
-}
 
 ChainPredictor::ChainPredictor(const ChainWeights& weights, CostMatrix cost, Decoder decode)
     : cost_(std::move(cost)), decode_(decode), game_(cost_) {
@@ -45,15 +34,13 @@ ChainPredictor::ChainPredictor(const ChainWeights& weights, CostMatrix cost, Dec
   for (const std::vector<double>* scores : {&weights.transitions, &weights.start, &weights.end})
     if (const auto beyond = std::find_if_not(scores->begin(), scores->end(), kernels::is_score);
         beyond != scores->end())
-      throw Error(fmt::format("a transition of the model scores {}, beyond what can be computed with", *beyond));
+      throw Error(say("a transition of the model scores {}, beyond what can be computed with", *beyond));
   std::visit([&](const auto& rows) { features_ = padded(rows, k); }, weights.features);
   bias_ = weights.bias.empty() ? AlignedVector<double>(row_stride<double>(k), 0.0) : padded(weights.bias, k);
   const AlignedVector<double> between = padded(weights.transitions, k);
   transitions_.prepare({between.data(), k, k}, weights.start, weights.end);
   exp_transitions_.prepare(transitions_);
 }
-
-ChainPredictor::ChainPredictor(const Model& model) : ChainPredictor(model.chain, cost_of(model), model.decode) {}
 
 bool ChainTagger::read(const FeaturesView& x, std::size_t first, std::size_t length) {
   const PaddedRows<double> unary = unary_.shape(length, shared_.labels());
@@ -124,9 +111,12 @@ const KBest& ChainTagger::best(std::size_t count) {
   return k_best_;
 }
 
-std::vector<std::int32_t> predict_sequences(const ChainPredictor& predictor, const FeaturesView& x,
-                                            const Groups& tokens, const Context& context) {
-  std::vector<std::int32_t> out(tokens.count() == 0 ? 0 : tokens.end(tokens.count() - 1));
+namespace {
+
+// body(tagger, first row, length) for every sentence, whose scores the tagger has read, in parallel.
+template <class Body>
+void for_sentences(const ChainPredictor& predictor, const FeaturesView& x, const Groups& tokens, const Context& context,
+                   Body&& body) {
   std::vector<std::optional<ChainTagger>> taggers(thread_count(context.threads));
   parallel_chunks(
       tokens.count(), chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned worker) {
@@ -135,14 +125,37 @@ std::vector<std::int32_t> predict_sequences(const ChainPredictor& predictor, con
         for (std::size_t i = first; i < last; ++i) {
           const std::size_t begin = tokens.begin(i), length = tokens.end(i) - begin;
           if (!tagger.read(x, begin, length))
-            throw Error(fmt::format(
-                "the scores of sequence {} (counted from 1) are beyond what can be computed with: one of its "
-                "values is too large for the model; correct it, or leave the sequence out",
+            throw Error(say(
+                "the scores of sequence {} (counted from 1) are beyond what can be computed with: one of its values "
+                "is too large for the model; correct it, or leave the sequence out",
                 i + 1));
-          tagger.decode(std::span(out).subspan(begin, length));
+          body(tagger, begin, length);
         }
       });
+}
+
+std::size_t rows_in(const Groups& tokens) { return tokens.count() == 0 ? 0 : tokens.end(tokens.count() - 1); }
+
+}  // namespace
+
+std::vector<std::int32_t> predict_sequences(const ChainPredictor& predictor, const FeaturesView& x,
+                                            const Groups& tokens, const Context& context) {
+  std::vector<std::int32_t> out(rows_in(tokens));
+  for_sentences(predictor, x, tokens, context, [&](ChainTagger& tagger, std::size_t begin, std::size_t length) {
+    tagger.decode(std::span(out).subspan(begin, length));
+  });
   return out;
 }
 
-}  // namespace m4n
+std::vector<double> sequence_marginals(const ChainPredictor& predictor, const FeaturesView& x, const Groups& tokens,
+                                       const Context& context) {
+  const std::size_t k = predictor.labels();
+  std::vector<double> out(rows_in(tokens) * k);
+  for_sentences(predictor, x, tokens, context, [&](ChainTagger& tagger, std::size_t begin, std::size_t length) {
+    const PaddedRows<const double> p = tagger.marginals();
+    for (std::size_t t = 0; t < length; ++t) std::copy_n(p.row(t), k, out.data() + (begin + t) * k);
+  });
+  return out;
+}
+
+}  // namespace m4n::detail

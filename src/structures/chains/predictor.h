@@ -17,22 +17,18 @@
 #include "losses/cost_matrix.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
-#include "m4n/model.h"
 #include "m4n/options.h"
-#include "structures/chains/game.h"
 #include "structures/chains/chain.h"
+#include "structures/chains/game.h"
 #include "structures/chains/marginals.h"
 #include "structures/chains/viterbi.h"
+#include "structures/chains/weights.h"
 
-namespace m4n {
-
-// What a user gets who asks for this decoder; automatic: the usual one. The largest score (argmax) is found by Viterbi.
-Decoder chain_decoder(Decoder asked, SurrogateKind surrogate, const CostMatrix& cost);
+namespace m4n::detail {
 
 class ChainPredictor {
  public:
   ChainPredictor(const ChainWeights& weights, CostMatrix cost, Decoder decode);
-  explicit ChainPredictor(const Model& model);
   std::size_t labels() const { return cost_.k(); }
 
  private:
@@ -56,7 +52,7 @@ class ChainTagger {
   bool read(const FeaturesView& x, std::size_t first, std::size_t length);
   // What follows is about the sentence read last.
   void decode(std::span<std::int32_t> y);
-  double score(LabelView y) const { return m4n::score(scores(), y); }
+  double score(LabelView y) const { return detail::score(scores(), y); }
   // Of a CRF: the probabilities of the labels at every token, and the logarithm of the sum of all exp(score).
   PaddedRows<const double> marginals();
   double log_partition();
@@ -77,4 +73,8 @@ class ChainTagger {
 std::vector<std::int32_t> predict_sequences(const ChainPredictor& predictor, const FeaturesView& x,
                                             const Groups& tokens, const Context& context);
 
-}  // namespace m4n
+// Of a CRF: the probabilities of all labels, k by row.
+std::vector<double> sequence_marginals(const ChainPredictor& predictor, const FeaturesView& x, const Groups& tokens,
+                                       const Context& context);
+
+}  // namespace m4n::detail

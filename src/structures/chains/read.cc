@@ -1,15 +1,14 @@
-// See read_sequences.h.
 #include "structures/chains/read.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "structures/chains/ocr_letters.h"
-#include "m4n/error.h"
+#include "core/message.h"
 #include "structures/chains/data.h"
+#include "structures/chains/ocr_letters.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // The lines of the text, the last one possibly cut; calls body(line) until it returns true.
@@ -79,62 +78,73 @@ bool looks_like_sentences(std::string_view head) {
   });
 }
 
-Format format_of(const TrainOptions& options, std::string_view head) {
-  if (options.read.format != Format::automatic) return options.read.format;
-  if (looks_like_letters(head)) return Format::ocr;
-  return options.text_template.empty() && looks_like_attributes(head) ? Format::crfsuite : Format::conll;
+SequenceFormat format_of(const TrainOptions& options, std::string_view head) {
+  if (!options.read.format.empty()) {
+    const auto asked = sequence_format(options.read.format);
+    if (!asked)
+      throw UsageError(
+          say("--format {} has no sequences. Leave it out, or use conll, crfsuite or ocr", options.read.format));
+    return *asked;
+  }
+  if (looks_like_letters(head)) return SequenceFormat::ocr;
+  return options.text_template.empty() && looks_like_attributes(head) ? SequenceFormat::crfsuite
+                                                                      : SequenceFormat::conll;
 }
 
 // Options that the format does not have.
-void check(const TrainOptions& o, Format format, const std::string& file) {
-  const auto refuse = [&](bool given, const char* option, const char* remedy) {
+void check(const TrainOptions& o, SequenceFormat format, const std::string& file) {
+  const auto refuse = [&](bool given, const char* name, const char* remedy) {
     if (given)
       throw UsageError(
-          fmt::format("{}: {} means nothing for the format {}. {}", file, option, to_string(format), remedy));
+          say("{}: {} means nothing for the format {}. {}", file, option(name), to_string(format), remedy));
   };
-  if (format == Format::csv || format == Format::libsvm)
-    throw UsageError(
-        fmt::format("--format {} has no sequences. Leave it out, or use conll, crfsuite or ocr", to_string(format)));
-  refuse(!o.text_template.empty() && format != Format::conll, "--template", "It makes attributes of CoNLL columns");
-  refuse(o.min_count > 1 && format == Format::ocr, "--min-count", "It chooses the attributes of texts");
-  refuse(o.hash_bits > 0 && format == Format::ocr, "--hash", "It hashes the attributes of texts");
-  refuse(!o.pixel_products.empty() && format != Format::ocr, "--pixel-products", "It is for pictures of letters (ocr)");
-  if (format == Format::conll && o.text_template.empty())
-    throw UsageError(
-        fmt::format("{}: CoNLL columns need a template, which says what attributes a token has: --template chunking, "
-                    "ner or pos, or a file in the syntax of CRF++ and Wapiti",
-                    file));
+  const bool columns = format == SequenceFormat::conll, letters = format == SequenceFormat::ocr;
+  refuse(!o.text_template.empty() && !columns, "template", "It makes attributes of CoNLL columns");
+  refuse(o.min_count > 1 && letters, "min-count", "It chooses the attributes of texts");
+  refuse(o.hash_bits > 0 && letters, "hash", "It hashes the attributes of texts");
+  refuse(!o.pixel_products.empty() && !letters, "pixel-products", "It is for pictures of letters (ocr)");
+  if (columns && o.text_template.empty())
+    throw UsageError(say(
+        "{}: CoNLL columns need a template, which says what attributes a token has: --template chunking, ner or pos, "
+        "or a file in the syntax of CRF++ and Wapiti",
+        file));
 }
 
 Dataset finished(SequenceTraining training, SequenceInput input) {
   input.feature_columns = training.feature_columns;
   input.dictionary = std::move(training.dictionary);
+  input.counted_tokens = training.data.label.size();
   training.data.input = std::make_shared<const SequenceInput>(std::move(input));
   return std::move(training.data);
 }
 
-TrainingSequences from_columns(LineReader& lines, const TrainOptions& options, const DictionaryOptions& dictionary) {
+TrainingData with_data(Dataset data) {
+  TrainingData out;
+  out.data = std::move(data);
+  return out;
+}
+
+TrainingData from_columns(LineReader& lines, const TrainOptions& options, const DictionaryOptions& dictionary) {
   SequenceInput input;
   input.attributes = TextTemplate::load(options.text_template);
   if (!input.attributes.transitions())
     throw Error(
-        fmt::format("{}: no line B in the template, but m4n always learns scores of transitions between labels; add a "
-                    "line with a B alone",
-                    options.text_template));
+        say("{}: no line B in the template, but m4n always learns scores of transitions between labels; add a "
+            "line with a B alone",
+            options.text_template));
   if (input.attributes.attributes() == 0)
-    throw Error(
-        fmt::format("{}: no line U in the template, so no token would have an attribute; add lines as U0:%x[0,0]",
+    throw Error(say("{}: no line U in the template, so no token would have an attribute; add lines as U0:%x[0,0]",
                     options.text_template));
   SequenceTraining training = training_sequences(read_conll(lines), input.attributes, dictionary);
-  return {finished(std::move(training), std::move(input)), {}};
+  return with_data(finished(std::move(training), std::move(input)));
 }
 
-TrainingSequences from_attributes(LineReader& lines, const DictionaryOptions& dictionary) {
+TrainingData from_attributes(LineReader& lines, const DictionaryOptions& dictionary) {
   SequenceInput input;
-  input.format = Format::crfsuite;
+  input.format = SequenceFormat::crfsuite;
   CrfsuiteReader reader(lines);
   SequenceTraining training = training_sequences(reader, dictionary);
-  return {finished(std::move(training), std::move(input)), {}};
+  return with_data(finished(std::move(training), std::move(input)));
 }
 
 // The pixels, or with their products.
@@ -144,12 +154,13 @@ void add_products(const std::optional<PixelGrid>& grid, const std::string& file,
   x = with_pixel_products(*grid, std::get<DenseMatrix>(x).view());
 }
 
-TrainingSequences from_letters(LineReader& lines, const TrainOptions& options) {
+TrainingData from_letters(LineReader& lines, const TrainOptions& options) {
   SequenceInput input;
-  input.format = Format::ocr;
+  input.format = SequenceFormat::ocr;
   if (!options.pixel_products.empty()) input.grid = PixelGrid::parse(options.pixel_products);
   OcrWords words = read_ocr_letters(lines);
-  TrainingSequences out{std::move(words.words.data), std::move(words.folds)};
+  TrainingData out = with_data(std::move(words.words.data));
+  out.folds = std::move(words.folds);
   add_products(input.grid, lines.file(), out.data.x);
   out.data.input = std::make_shared<const SequenceInput>(std::move(input));
   return out;
@@ -158,48 +169,33 @@ TrainingSequences from_letters(LineReader& lines, const TrainOptions& options) {
 }  // namespace
 
 bool means_sequences(const TrainOptions& options, std::string_view head) {
-  const Format format = options.read.format;
-  if (format != Format::automatic)
-    return format == Format::conll || format == Format::crfsuite || format == Format::ocr;
+  if (!options.read.format.empty()) return sequence_format(options.read.format).has_value();
   return !options.text_template.empty() || options.min_count > 1 || options.hash_bits > 0 ||
          !options.pixel_products.empty() || looks_like_letters(head) || looks_like_sentences(head);
 }
 
-TrainingSequences read_training_sequences(LineReader& lines, const TrainOptions& options) {
-  const Format format = format_of(options, lines.peek());
+TrainingData read_training_sequences(LineReader& lines, const TrainOptions& options) {
+  const SequenceFormat format = format_of(options, lines.peek());
   check(options, format, lines.file());
   const DictionaryOptions dictionary{options.min_count, options.hash_bits};
-  if (format == Format::ocr) return from_letters(lines, options);
-  return format == Format::conll ? from_columns(lines, options, dictionary) : from_attributes(lines, dictionary);
+  if (format == SequenceFormat::ocr) return from_letters(lines, options);
+  return format == SequenceFormat::conll ? from_columns(lines, options, dictionary)
+                                         : from_attributes(lines, dictionary);
 }
 
-TrainingSequences read_training_sequences(const std::string& path, const TrainOptions& options) {
-  Input input = Input::open(path);
-  LineReader lines(input);
-  return read_training_sequences(lines, options);
-}
-
-LabelledSequences read_model_sequences(LineReader& lines, const SequenceInput& input,
-                                       const std::vector<std::string>& classes, std::size_t features,
-                                       bool labels_required) {
-  const auto use = labels_required ? SequenceLabelUse::required : SequenceLabelUse::ignored;
-  if (input.format == Format::conll)
-    return model_sequences(read_conll(lines), input.attributes, input.dictionary, input.feature_columns, classes, use);
-  if (input.format == Format::crfsuite) {
+Examples read_model_sequences(LineReader& lines, const SequenceInput& input, const std::vector<std::string>& classes,
+                              std::size_t features, Truth truth) {
+  if (input.format == SequenceFormat::conll)
+    return model_sequences(read_conll(lines), input.attributes, input.dictionary, input.feature_columns, classes,
+                           truth);
+  if (input.format == SequenceFormat::crfsuite) {
     CrfsuiteReader reader(lines);
-    return model_sequences(reader, input.dictionary, classes, use);
+    return model_sequences(reader, input.dictionary, classes, truth);
   }
   const std::size_t pixels = input.grid ? input.grid->pixels() : features;
-  LabelledSequences out = std::move(read_ocr_letters(lines, classes, pixels, labels_required).words);
+  Examples out = std::move(read_ocr_letters(lines, classes, pixels, truth).words);
   add_products(input.grid, lines.file(), out.data.x);
   return out;
 }
 
-LabelledSequences read_model_sequences(const std::string& path, const Model& model, bool labels_required) {
-  if (!model.input) throw Error("the model was not trained on a file of sequences; it cannot read one");
-  Input input = Input::open(path);
-  LineReader lines(input);
-  return read_model_sequences(lines, *model.input, model.classes, model.d, labels_required);
-}
-
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -24,7 +24,7 @@
 #include "structures/chains/chain.h"
 #include "structures/chains/flat_space.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class View, class Weight = double>
 class ChainScorer {
@@ -240,4 +240,4 @@ class ChainScorer {
   mutable bool stale_ = true;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

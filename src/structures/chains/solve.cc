@@ -6,15 +6,15 @@
 #include <cmath>
 #include <limits>
 
-#include "m4n/error.h"
-#include "structures/chains/scorer.h"
+#include "core/message.h"
 #include "solvers/block_dual.h"
+#include "solvers/lbfgs.h"
 #include "structures/chains/ascent.h"
 #include "structures/chains/crf.h"
 #include "structures/chains/paper.h"
-#include "solvers/lbfgs.h"
+#include "structures/chains/scorer.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // Features are kept in float where they are sparse, so many that memory matters, and the tolerance does not ask for
@@ -27,26 +27,12 @@ constexpr double thin = 0.4;
 constexpr double patient_epochs = 300;
 
 template <class Scorer, class Oracle>
-void by_atoms(Problem<Scorer> problem, const Oracle& oracle, const ChainRequest& request, const Emit& emit) {
+void by_atoms(Problem<Scorer> problem, const Oracle& oracle, const ChainRequest& request, const EmitResult& emit) {
   const SentenceGram<Scorer> gram(*problem.scorer);
   ChainDual<Oracle> dual(problem, *request.cost);
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
     emit(ChainAscent(problem, oracle, gram, dual, solver_options(*request.options), *request.context).run());
-  }
-}
-
-// The paper's step starts at 1, which forgets any start; so every lambda starts afresh.
-template <class Scorer>
-void as_in_the_paper(Problem<Scorer> problem, const ChainRequest& request, const Emit& emit) {
-  const TrainOptions& o = *request.options;
-  const std::size_t mean_length = request.label.size() / problem.examples();
-  const ChainPaper surrogate(*request.cost, o.oracle_iterations, o.iterations_per_part, mean_length);
-  for (const double lambda : request.lambdas) {
-    problem.lambda = lambda;
-    DualPoint<ChainPaper> dual(problem, surrogate);
-    rebuild_weights(problem, surrogate, dual);
-    emit(gbcfw(problem, surrogate, dual, solver_options(o), gbcfw_options(o), *request.context));
   }
 }
 
@@ -93,7 +79,7 @@ SolveResult by_lbfgs(const Problem<Scorer>& problem, const ChainRequest& request
 }
 
 template <class Scorer>
-void crf(Problem<Scorer> problem, const ChainRequest& request, const Emit& emit) {
+void crf(Problem<Scorer> problem, const ChainRequest& request, const EmitResult& emit) {
   constexpr bool has_weights = requires(Scorer & s) { s.raw(); };
   const TrainOptions& o = *request.options;
   const SentenceGram<Scorer> gram(*problem.scorer);
@@ -120,11 +106,15 @@ void crf(Problem<Scorer> problem, const ChainRequest& request, const Emit& emit)
 }
 
 template <class Scorer>
-void solve(const Problem<Scorer>& problem, const ChainRequest& request, const Emit& emit) {
+void solve(const Problem<Scorer>& problem, const ChainRequest& request, const EmitResult& emit) {
   const TrainOptions& o = *request.options;
   switch (o.surrogate) {
     case SurrogateKind::m4n:
-      if (o.solver == SolverKind::gbcfw && o.oracle == OracleKind::spmp) return as_in_the_paper(problem, request, emit);
+      if (o.solver == SolverKind::gbcfw && o.oracle == OracleKind::spmp) {
+        const std::size_t mean_length = request.label.size() / problem.examples();
+        const ChainPaper paper(*request.cost, o.oracle_iterations, o.iterations_per_part, mean_length);
+        return block_dual(problem, paper, request.path(), emit);
+      }
       return by_atoms(problem, ChainMaxMin(*request.cost), request, emit);
     case SurrogateKind::m3n:
       return by_atoms(problem, ChainRival(*request.cost), request, emit);
@@ -133,10 +123,10 @@ void solve(const Problem<Scorer>& problem, const ChainRequest& request, const Em
     case SurrogateKind::qs:
       break;  // refused by validate()
   }
-  throw UsageError(fmt::format("--surrogate {} cannot be trained on sequences", to_string(o.surrogate)));
+  throw UsageError(say("--surrogate {} cannot be trained on sequences", to_string(o.surrogate)));
 }
 
-using EmitSolution = std::function<void(ChainSolution)>;
+using EmitSolution = std::function<void(std::unique_ptr<ChainSolution>)>;
 
 template <class Scorer>
 void run(Scorer scorer, const ChainRequest& request, const EmitSolution& emit) {
@@ -146,9 +136,12 @@ void run(Scorer scorer, const ChainRequest& request, const EmitSolution& emit) {
     const std::vector<double> tail = scorer.tail_weights();
     const auto start = tail.begin() + static_cast<std::ptrdiff_t>(labels * labels),
                end = start + static_cast<std::ptrdiff_t>(labels);
-    emit({result,
-          {scorer.feature_weights(), scorer.bias_weights(), {tail.begin(), start}, {start, end}, {end, tail.end()}},
-          scorer.norm_squared()});
+    auto out = std::make_unique<ChainSolution>();
+    out->result = result;
+    out->weights = {
+        scorer.feature_weights(), scorer.bias_weights(), {tail.begin(), start}, {start, end}, {end, tail.end()}};
+    out->norm_squared = scorer.norm_squared();
+    emit(std::move(out));
   });
 }
 
@@ -177,7 +170,7 @@ std::optional<SparseMatrix> thinned(const DenseView& x) {
 
 }  // namespace
 
-void solve_chains(const ChainRequest& request, const std::function<void(ChainSolution)>& emit) {
+void solve_chains(const ChainRequest& request, const EmitSolution& emit) {
   const std::size_t labels = request.cost->k();
   const TrainOptions& o = *request.options;
   if (const auto* x = std::get_if<SparseView>(&request.x)) {
@@ -191,4 +184,4 @@ void solve_chains(const ChainRequest& request, const std::function<void(ChainSol
   run(ChainScorer<DenseView>(x, *request.tokens, labels, request.bias), request, emit);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

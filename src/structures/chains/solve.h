@@ -9,17 +9,18 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "losses/cost_matrix.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
-#include "m4n/model.h"
 #include "m4n/options.h"
-#include "solvers/problem.h"
+#include "structures/chains/weights.h"
+#include "structures/training_set.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct ChainRequest {
   FeaturesView x;        // a row a token, after transforms; sparse ones without values have ones everywhere
@@ -31,15 +32,15 @@ struct ChainRequest {
   std::span<const double> lambdas;
   const TrainOptions* options;
   const Context* context;
+
+  PathRequest path() const { return {lambdas, options, context}; }
 };
 
-struct ChainSolution {
-  SolveResult result;
+struct ChainSolution : Solution {
   ChainWeights weights;
-  double norm_squared = 0;
 };
 
 // Hands over a solution a lambda, in their order.
-void solve_chains(const ChainRequest& request, const std::function<void(ChainSolution)>& emit);
+void solve_chains(const ChainRequest& request, const std::function<void(std::unique_ptr<ChainSolution>)>& emit);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -1,10 +1,11 @@
 #include "structures/chains/synthetic.h"
+#include "structures/generated.h"
 
 #include <algorithm>
 #include <array>
 #include <span>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::size_t label_count = 3, word_count = 10, shortest = 3, longest = 12;
@@ -80,4 +81,31 @@ std::size_t SyntheticSentences::labels() { return label_count; }
 const char* SyntheticSentences::label_name(std::size_t label) { return label_names[label]; }
 const char* SyntheticSentences::word_name(std::size_t word) { return word_names[word]; }
 
-}  // namespace m4n
+Generated write_synthetic_sentences(std::size_t n, std::uint64_t seed, TextSink& sink) {
+  SyntheticSentences sentences(seed);
+  Generated result;
+  std::size_t tokens = 0;
+  PiecewiseText out(sink, 50'000);
+  for (std::size_t i = 0; i < n; ++i) {
+    const SyntheticSentences::Sentence sentence = sentences.next();
+    for (std::size_t m = 0; m < sentence.word.size(); ++m)
+      out.text += fmt::format("{} {}\n", SyntheticSentences::word_name(sentence.word[m]),
+                              SyntheticSentences::label_name(sentence.label[m]));
+    out.text += '\n';
+    result.bayes_risk += sentence.best_loss / static_cast<double>(n);
+    tokens += sentence.word.size();
+    out.end_example();
+  }
+  out.flush();
+  result.k = SyntheticSentences::labels();
+  result.counts = {{"tokens", tokens}};
+  result.notes = {
+      fmt::format("sequence: {} sentences, {} tokens (seed {}), {} labels; a word and its label a line", n, tokens,
+                  seed, result.k),
+      fmt::format("Bayes risk (hamming loss) given these words {:.6f}: no rule has a lower expected loss on "
+                  "them",
+                  result.bayes_risk)};
+  return result;
+}
+
+}  // namespace m4n::detail

@@ -13,8 +13,9 @@
 #include <vector>
 
 #include "core/rng.h"
+#include "structures/structure.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class SyntheticSentences {
  public:
@@ -35,4 +36,7 @@ class SyntheticSentences {
   Rng rng_;
 };
 
-}  // namespace m4n
+// The sentences as CoNLL columns, a word and its label a line.
+Generated write_synthetic_sentences(std::size_t n, std::uint64_t seed, TextSink& sink);
+
+}  // namespace m4n::detail

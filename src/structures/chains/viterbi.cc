@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace m4n {
+namespace m4n::detail {
 
 double Viterbi::solve(const ChainScores& v, std::span<std::int32_t> y) {
   const PaddedRows<double> forward = forward_.shape(v.length(), v.labels());
@@ -67,8 +67,8 @@ void KBest::solve(const ChainScores& v, std::size_t count) {
       y[m] = at.label;
       at = cell(m, static_cast<std::size_t>(at.label))[static_cast<std::size_t>(at.rank)];
     }
-    score_[rank] = m4n::score(v, path(rank));
+    score_[rank] = detail::score(v, path(rank));
   }
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -15,7 +15,7 @@
 #include "core/padded_rows.h"
 #include "structures/chains/chain.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // One object a thread; nothing is allocated once the longest chain was seen.
 class Viterbi {
@@ -58,4 +58,4 @@ class KBest {
   std::vector<double> score_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

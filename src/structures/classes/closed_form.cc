@@ -6,7 +6,7 @@
 
 #include "core/kernels.h"
 
-namespace m4n::closed_form {
+namespace m4n::detail::closed_form {
 
 double zero_one_value(std::span<const double> v, double s) { return s + kernels::threshold(v, s); }
 
@@ -152,4 +152,4 @@ void absolute_prox(std::span<const double> v, double s, double c, std::size_t k,
   project_part(u, cut, k, 0.5, shifted, mu);
 }
 
-}  // namespace m4n::closed_form
+}  // namespace m4n::detail::closed_form

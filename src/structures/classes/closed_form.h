@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <span>
 
-namespace m4n::closed_form {
+namespace m4n::detail::closed_form {
 
 // 0-1: h(mu) = s (1 - max mu). Value s + tau(v, s); mu is uniform on {v_j > tau}; nu_j = (v_j - tau)_+ / s.
 double zero_one_value(std::span<const double> v, double s);
@@ -25,4 +25,4 @@ double absolute_bayes_risk(std::span<const double> mu, double s, std::size_t k);
 void absolute_prox(std::span<const double> v, double s, double c, std::size_t k, std::span<double> mu,
                    std::span<double> scratch);
 
-}  // namespace m4n::closed_form
+}  // namespace m4n::detail::closed_form

@@ -10,7 +10,7 @@
 #include "core/aligned.h"
 #include "surrogates/surrogate.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class Crf {
  public:
@@ -63,4 +63,4 @@ class Crf {
   Simplex space_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

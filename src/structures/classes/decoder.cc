@@ -4,12 +4,13 @@
 
 #include <algorithm>
 
-#include "losses/simplex_loss.h"
-#include "m4n/error.h"
+#include "core/message.h"
 #include "games/matrix_prox.h"
+#include "losses/simplex_loss.h"
 #include "structures/classes/maxmin.h"
+#include "surrogates/registry.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 class Argmax final : public ScoreDecoder {
@@ -102,14 +103,9 @@ std::unique_ptr<ScoreDecoder> make_adversary(const CostMatrix& cost) {
 
 }  // namespace
 
-Decoder default_decoder(SurrogateKind surrogate, double smoothing, const CostMatrix& cost) {
-  if (surrogate == SurrogateKind::crf || (surrogate == SurrogateKind::m4n && smoothing > 0)) return Decoder::expected;
-  return surrogate == SurrogateKind::m4n && !cost.symmetric() ? Decoder::adversary : Decoder::argmax;
-}
-
 std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder decode, double smoothing,
                                            const CostMatrix& cost) {
-  if (decode == Decoder::automatic) decode = default_decoder(surrogate, smoothing, cost);
+  if (decode == Decoder::automatic) decode = usual_decoder(surrogate, smoothing, cost.symmetric(), Decoder::argmax);
   const bool smoothed = surrogate == SurrogateKind::m4n && smoothing > 0;
   if (decode == Decoder::adversary && surrogate == SurrogateKind::m4n) return make_adversary(cost);
   if (decode == Decoder::expected && surrogate == SurrogateKind::crf) return std::make_unique<ExpectedCost>(cost);
@@ -122,23 +118,4 @@ std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder deco
                    to_string(surrogate) + "'");
 }
 
-bool goes_with(Decoder decoder, SurrogateKind surrogate) {
-  return decoder == Decoder::argmax || (decoder == Decoder::adversary && surrogate == SurrogateKind::m4n) ||
-         (decoder == Decoder::expected && surrogate == SurrogateKind::crf);
-}
-
-Decoder parts_decoder(Decoder asked, SurrogateKind surrogate, bool symmetric_costs, const char* what) {
-  const bool crf = surrogate == SurrogateKind::crf, m4n = surrogate == SurrogateKind::m4n;
-  if (asked == Decoder::automatic) {
-    if (crf) return Decoder::expected;
-    return m4n && !symmetric_costs ? Decoder::adversary : Decoder::argmax;
-  }
-  if (goes_with(asked, surrogate)) return asked;
-  throw UsageError(fmt::format("--decode {}: {} of --surrogate {} are decoded by argmax{}. Leave it out",
-                               to_string(asked), what, to_string(surrogate),
-                               m4n   ? " or adversary"
-                               : crf ? " or expected"
-                                     : ""));
-}
-
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -12,10 +12,7 @@
 #include "losses/cost_matrix.h"
 #include "m4n/options.h"
 
-namespace m4n {
-
-// The decoder a user gets who asks for none.
-Decoder default_decoder(SurrogateKind surrogate, double smoothing, const CostMatrix& cost);
+namespace m4n::detail {
 
 // Decodes one padded score vector at a time; each thread makes its own.
 class ScoreDecoder {
@@ -27,10 +24,4 @@ class ScoreDecoder {
 std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder decode, double smoothing,
                                            const CostMatrix& cost);
 
-// Outputs with several parts are decoded by argmax, by the adversary of m4n, or by the least expected cost under a crf.
-bool goes_with(Decoder decoder, SurrogateKind surrogate);
-// The one that is asked for, or the usual one: expected for crf, adversary for m4n with costs that are not symmetric.
-// `what` is decoded, for the message of the UsageError where decoder and surrogate do not go together.
-Decoder parts_decoder(Decoder asked, SurrogateKind surrogate, bool symmetric_costs, const char* what);
-
-}  // namespace m4n
+}  // namespace m4n::detail

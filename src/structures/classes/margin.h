@@ -7,7 +7,7 @@
 #include "losses/simplex_loss.h"
 #include "surrogates/surrogate.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class Margin {
  public:
@@ -47,4 +47,4 @@ class Margin {
   SimplexLoss loss_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

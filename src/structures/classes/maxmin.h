@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "core/aligned.h"
-#include "losses/simplex_loss.h"
-#include "structures/classes/closed_form.h"
 #include "games/matrix_game.h"
 #include "games/matrix_prox.h"
+#include "losses/simplex_loss.h"
+#include "structures/classes/closed_form.h"
 #include "surrogates/surrogate.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // s [y != t]
 class ZeroOneMaxMin {
@@ -149,4 +149,4 @@ class MatrixMaxMin {
   int solves_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -8,7 +8,7 @@
 #include "games/mirror_prox.h"
 #include "structures/classes/maxmin.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class MaxMin>
 class PaperMaxMin {
@@ -67,4 +67,4 @@ class PaperMaxMin {
   bool warm_start_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

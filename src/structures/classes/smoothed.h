@@ -8,7 +8,7 @@
 #pragma once
 #include "structures/classes/maxmin.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class MaxMin>
 class Smoothed {
@@ -54,4 +54,4 @@ class Smoothed {
   double g_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -2,6 +2,7 @@
 // turn, every one started from the solution of the one before (the dual point stays, w(mu) is scaled along).
 #pragma once
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -12,10 +13,11 @@
 #include "solvers/linear_scorer.h"
 #include "solvers/problem.h"
 #include "structures/classes/decoder.h"
+#include "structures/training_set.h"
 
-namespace m4n {
+namespace m4n::detail {
 
-struct SolveRequest {
+struct ClassRequest {
   FeaturesView x;          // after transforms
   const GramMatrix* gram;  // of an exact kernel, or null: linear in x
   bool bias;
@@ -26,18 +28,17 @@ struct SolveRequest {
   Decoder decode;  // of the training examples; automatic: they are not predicted
   const TrainOptions* options;
   const Context* context;
+
+  PathRequest path() const { return {lambdas, options, context}; }
 };
 
-struct Solution {
-  SolveResult result;
-  std::vector<double> weights;  // (features + bias) x k, or n x k coefficients of a kernel
-  double norm_squared = 0;
+struct ClassSolution : RowSolution {
   std::vector<std::int32_t> predicted;  // for the training examples, where asked for
 };
 
 // The scorer's training examples, decoded.
 template <class Scorer>
-std::vector<std::int32_t> predict_training(const Scorer& scorer, const SolveRequest& request) {
+std::vector<std::int32_t> predict_training(const Scorer& scorer, const ClassRequest& request) {
   constexpr std::size_t chunk = 512;
   if (request.decode == Decoder::automatic) return {};
   std::vector<std::int32_t> out(scorer.examples());
@@ -54,23 +55,26 @@ std::vector<std::int32_t> predict_training(const Scorer& scorer, const SolveRequ
   return out;
 }
 
-std::vector<Solution> solve_m4n(const SolveRequest& request);
-std::vector<Solution> solve_m3n(const SolveRequest& request);
-std::vector<Solution> solve_crf(const SolveRequest& request);
-std::vector<Solution> solve_qs(const SolveRequest& request);
+using EmitClasses = std::function<void(std::unique_ptr<ClassSolution>)>;
+void solve_m4n(const ClassRequest& request, const EmitClasses& emit);
+void solve_m3n(const ClassRequest& request, const EmitClasses& emit);
+void solve_crf(const ClassRequest& request, const EmitClasses& emit);
+void solve_qs(const ClassRequest& request, const EmitClasses& emit);
 
-// What a path hands over at every lambda: the scorer holds the weights.
-using Emit = std::function<void(const SolveResult&)>;
-
-// Builds the scorer and the problem (its lambda is for `body` to set) and calls body(problem, view, emit).
+// Builds the scorer and the problem (its lambda is for `body` to set) and calls body(problem, view, emit), where
+// emit(result) hands over what the scorer holds.
 template <class Body>
-std::vector<Solution> with_problem(const SolveRequest& request, Body&& body) {
-  std::vector<Solution> out;
+void with_problem(const ClassRequest& request, const EmitClasses& emit, Body&& body) {
   const auto run = [&](auto scorer, const auto& x) {
     using Scorer = decltype(scorer);
     const Problem<Scorer> problem{&scorer, request.label, Groups(request.label.size()), request.weight, 0};
     body(problem, x, [&](const SolveResult& result) {
-      out.push_back({result, scorer.weights(), scorer.norm_squared(), predict_training(scorer, request)});
+      auto out = std::make_unique<ClassSolution>();
+      out->result = result;
+      out->weights = scorer.weights();
+      out->norm_squared = scorer.norm_squared();
+      out->predicted = predict_training(scorer, request);
+      emit(std::move(out));
     });
   };
   std::visit(
@@ -83,11 +87,6 @@ std::vector<Solution> with_problem(const SolveRequest& request, Body&& body) {
         }
       },
       request.x);
-  return out;
 }
 
-inline SolverOptions solver_options(const TrainOptions& o) {
-  return {o.tol, o.epochs, o.time_limit.value_or(0), o.seed};
-}
-
-}  // namespace m4n
+}  // namespace m4n::detail

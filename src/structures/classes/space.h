@@ -9,7 +9,7 @@
 
 #include "core/kernels.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // The labels an example owns: one for the simplex, one a position or item for larger structures.
 using LabelView = std::span<const std::int32_t>;
@@ -46,4 +46,4 @@ class Simplex {
   std::size_t k_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "structures/generated.h"
+
 #include <array>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::size_t region_count = 8;
@@ -47,15 +49,15 @@ void append_indicator(SparseMatrix& x, std::size_t region) {
 
 }  // namespace
 
-SyntheticProblem::SyntheticProblem(Task task)
-    : task_(task),
+SyntheticProblem::SyntheticProblem(Order order)
+    : order_(order),
       regions_(region_count),
-      k_(task == Task::ordinal ? 5 : 4),
-      percent_(task == Task::ordinal ? std::span<const int>(ordinal_percent)
-                                     : std::span<const int>(multiclass_percent)) {}
+      k_(order == Order::grades ? 5 : 4),
+      percent_(order == Order::grades ? std::span<const int>(ordinal_percent)
+                                      : std::span<const int>(multiclass_percent)) {}
 
 SyntheticProblem::Sampler::Sampler(const SyntheticProblem& problem, std::uint64_t seed)
-    : problem_(problem), rng_(seed, first_stream + static_cast<std::uint64_t>(problem.task())) {}
+    : problem_(problem), rng_(seed, first_stream + (problem.order() == Order::grades ? 1 : 0)) {}
 
 SyntheticProblem::Draw SyntheticProblem::Sampler::next() {
   const auto region = static_cast<std::size_t>(rng_.below(problem_.regions()));
@@ -66,7 +68,7 @@ SyntheticProblem::Draw SyntheticProblem::Sampler::next() {
 }
 
 CostMatrix SyntheticProblem::usual_cost() const {
-  return CostMatrix::named(task_ == Task::ordinal ? "absolute" : "zero-one", k_);
+  return CostMatrix::named(order_ == Order::grades ? "absolute" : "zero-one", k_);
 }
 
 double SyntheticProblem::cost_in_percent(const CostMatrix& cost, std::size_t region, std::size_t p) const {
@@ -128,4 +130,28 @@ SparseMatrix SyntheticProblem::one_row_per_region() const {
   return x;
 }
 
-}  // namespace m4n
+Generated write_synthetic(const SyntheticProblem& problem, std::size_t n, std::uint64_t seed, TextSink& sink) {
+  const std::vector<std::string> beginnings = indicator_lines(problem.regions());
+  std::vector<std::string> endings;
+  for (const std::string& name : problem.class_names()) endings.push_back(name + "\n");
+  SyntheticProblem::Sampler sampler(problem, seed);
+  PiecewiseText out_text(sink, 50'000);
+  out_text.text = fmt::format("{},label\n", fmt::join(problem.feature_names(), ","));
+  for (std::size_t i = 0; i < n; ++i) {
+    const SyntheticProblem::Draw draw = sampler.next();
+    out_text.text += beginnings[draw.region];
+    out_text.text += endings[static_cast<std::size_t>(draw.label)];
+    out_text.end_example();
+  }
+  out_text.flush();
+  const CostMatrix cost = problem.usual_cost();
+  Generated out{problem.regions(), problem.k(), problem.bayes_risk(cost), {}, {}};
+  out.notes = {
+      fmt::format("{}: {} examples (seed {}), {} {}; x1..x{} say in which of {} equally likely regions the input lies",
+                  problem.task(), n, seed, problem.k(), problem.order() == Order::grades ? "grades" : "classes",
+                  problem.regions(), problem.regions()),
+      fmt::format("Bayes risk ({} loss) {}: no rule has a lower expected loss", cost.name(), out.bayes_risk)};
+  return out;
+}
+
+}  // namespace m4n::detail

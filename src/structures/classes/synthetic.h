@@ -22,12 +22,14 @@
 #include "core/rng.h"
 #include "losses/cost_matrix.h"
 #include "m4n/dataset.h"
+#include "structures/classes/labels.h"
+#include "structures/structure.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class SyntheticProblem {
  public:
-  explicit SyntheticProblem(Task task);
+  explicit SyntheticProblem(Order order);
 
   struct Draw {
     std::size_t region;
@@ -45,7 +47,8 @@ class SyntheticProblem {
     Rng rng_;
   };
 
-  Task task() const { return task_; }
+  Order order() const { return order_; }
+  const char* task() const { return order_ == Order::grades ? "ordinal" : "multiclass"; }
   std::size_t regions() const { return regions_; }
   std::size_t k() const { return k_; }
   int percent(std::size_t region, std::size_t label) const { return percent_[region * k_ + label]; }
@@ -68,9 +71,12 @@ class SyntheticProblem {
   // 100 x the expected cost of answering p in region r.
   double cost_in_percent(const CostMatrix& cost, std::size_t region, std::size_t p) const;
 
-  Task task_;
+  Order order_;
   std::size_t regions_, k_;
   std::span<const int> percent_;  // regions x k, by region
 };
 
-}  // namespace m4n
+// The examples as CSV x1..xR,label, a piece at a time.
+Generated write_synthetic(const SyntheticProblem& problem, std::size_t n, std::uint64_t seed, TextSink& sink);
+
+}  // namespace m4n::detail

@@ -19,7 +19,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 double grade_distance(std::size_t truth, std::size_t prediction, std::size_t k) {
@@ -31,13 +31,14 @@ double sum_of(const std::vector<double>& values) { return std::accumulate(values
 
 }  // namespace
 
-Totals::Totals(const Model& model)
-    : model_(model),
-      largest_cost_(*std::max_element(model.cost.begin(), model.cost.end())),
-      truth_(model.k() + 1),
-      prediction_(model.k()),
-      hit_(model.k() + 1),
-      distance_(model.k() + 1) {}
+Totals::Totals(const std::vector<double>& cost, std::size_t k, bool grades)
+    : matrix_(cost),
+      grades_(grades),
+      largest_cost_(*std::max_element(cost.begin(), cost.end())),
+      truth_(k + 1),
+      prediction_(k),
+      hit_(k + 1),
+      distance_(k + 1) {}
 
 void Totals::add(std::size_t truth, std::size_t prediction, double weight) {
   const std::size_t k = prediction_.size();
@@ -46,7 +47,7 @@ void Totals::add(std::size_t truth, std::size_t prediction, double weight) {
   weight_ += weight;
   truth_[truth] += weight;
   prediction_[prediction] += weight;
-  cost_ += weight * (seen ? model_.cost[truth * k + prediction] : largest_cost_);
+  cost_ += weight * (seen ? matrix_[truth * k + prediction] : largest_cost_);
   if (truth == prediction) hit_[truth] += weight;
   distance_[truth] += weight * distance;
   squared_distance_ += weight * distance * distance;
@@ -63,7 +64,7 @@ std::vector<std::pair<std::string, double>> Totals::metrics() const {
                                                      {"balanced_accuracy", balanced_accuracy()},
                                                      {"macro_f1", macro_f1()},
                                                      {"expected_cost", loss()}};
-  if (model_.task == Task::ordinal) {
+  if (grades_) {
     out.emplace_back("mae", sum_of(distance_) / weight_);
     out.emplace_back("macro_mae", macro_mae());
     out.emplace_back("qwk", quadratic_weighted_kappa());
@@ -117,4 +118,4 @@ double Totals::quadratic_weighted_kappa() const {
   return expected > 0 ? 1 - squared_distance_ * weight_ / expected : 1;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "m4n/model.h"
-
-namespace m4n {
+namespace m4n::detail {
 
 class Totals {
  public:
-  explicit Totals(const Model& model);
+  // `cost`: k x k, cost[true * k + predicted]; it must outlive the totals. `grades`: with the metrics of grades.
+  Totals(const std::vector<double>& cost, std::size_t k, bool grades);
 
   // The pair (truth, prediction), truth <= k, prediction < k, with a weight >= 0.
   void add(std::size_t truth, std::size_t prediction, double weight);
@@ -28,10 +27,11 @@ class Totals {
   double macro_mae() const;
   double quadratic_weighted_kappa() const;
 
-  const Model& model_;
+  const std::vector<double>& matrix_;
+  bool grades_;
   double largest_cost_;
   std::vector<double> truth_, prediction_, hit_, distance_;  // over truths, the unseen one last; prediction_: k of them
   double weight_ = 0, cost_ = 0, squared_distance_ = 0, within_one_ = 0;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

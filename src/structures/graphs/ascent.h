@@ -1,16 +1,16 @@
-// M4N and M3N on graphs: block ascent (solvers/atom_ascent.h) with sparse atoms (solvers/labelling_atoms.h). The oracle is
-// asked to a fifth of what the block can gain; cached visits score only the nodes and edges that atoms contest.
+// M4N and M3N on graphs: block ascent (solvers/atom_ascent.h) with sparse atoms (solvers/labelling_atoms.h). The oracle
+// is asked to a fifth of what the block can gain; cached visits score only the nodes and edges that atoms contest.
 #pragma once
 #include <algorithm>
 #include <cmath>
 
-#include "structures/graphs/shapes.h"
 #include "solvers/atom_ascent.h"
 #include "solvers/labelling_atoms.h"
 #include "structures/graphs/gram.h"
 #include "structures/graphs/oracles.h"
+#include "structures/graphs/shapes.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // The dual point, which a path of lambdas hands on.
 template <class Oracle>
@@ -213,4 +213,4 @@ class GraphAscent : public AtomAscent<GraphAscent<Scorer, Oracle>, Scorer> {
   std::vector<std::uint8_t> scored_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

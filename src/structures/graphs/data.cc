@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "structures/chains/sequence_labels.h"
-#include "m4n/error.h"
-#include "m4n/read.h"
+#include "core/message.h"
+#include "data/label_names.h"
+#include "structures/graphs/structure.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 Dataset with_structure(GraphText& text) {
@@ -23,15 +23,15 @@ Dataset with_structure(GraphText& text) {
 void match_types(const std::string& file, const char* what, const std::vector<std::string>& known,
                  std::vector<std::string>& names, std::vector<std::uint32_t>& type) {
   if (names.empty() != known.empty())
-    throw Error(fmt::format("{}: its {}s {} types, those of the model's training data {}; write {}", file, what,
-                            names.empty() ? "have no" : "have", known.empty() ? "had none" : "did",
-                            known.empty() ? fmt::format("{} without a type", what) : fmt::format("{}:TYPE", what)));
+    throw Error(say("{}: its {}s {} types, those of the model's training data {}; write {}", file, what,
+                    names.empty() ? "have no" : "have", known.empty() ? "had none" : "did",
+                    known.empty() ? fmt::format("{} without a type", what) : fmt::format("{}:TYPE", what)));
   std::vector<std::uint32_t> place;
   for (const std::string& name : names) {
     const auto at = std::find(known.begin(), known.end(), name);
     if (at == known.end())
-      throw Error(fmt::format("{}: the {} type {} is unknown to the model, which has {}", file, what, shown(name),
-                              shown_list(known, 10)));
+      throw Error(say("{}: the {} type {} is unknown to the model, which has {}", file, what, shown(name),
+                      shown_list(known, 10)));
     place.push_back(static_cast<std::uint32_t>(at - known.begin()));
   }
   for (std::uint32_t& t : type) t = place[t];
@@ -43,8 +43,8 @@ void match_types(const std::string& file, const char* what, const std::vector<st
 Dataset graphs_for_training(GraphText text) {
   text.require_labels();
   if (text.label_names.size() < 2)
-    throw Error(fmt::format("{}: all nodes have the label {}; learning needs at least two labels", text.file,
-                            shown(text.label_names.at(0))));
+    throw Error(say("{}: all nodes have the label {}; learning needs at least two labels", text.file,
+                    shown(text.label_names.at(0))));
   text.require_low_treewidth(text.label_names.size());
   LabelNumbers numbers;
   for (const std::string& name : text.label_names) numbers.number(name);
@@ -56,45 +56,36 @@ Dataset graphs_for_training(GraphText text) {
   return out;
 }
 
-Dataset graphs_for_model(GraphText text, const Model& model, bool labels_required, std::vector<std::string>* unseen) {
-  if (labels_required) text.require_labels();
-  if (text.x.cols != model.d)
-    throw Error(
-        fmt::format("{}: nodes have {} features, the model was trained on {}", text.file, text.x.cols, model.d));
+Examples graphs_for_model(GraphText text, const Model& model, Truth truth) {
+  const auto& part = part_of<GraphPart>(model);
+  if (truth == Truth::required) text.require_labels();
+  if (text.x.cols != model.d())
+    throw Error(say("{}: nodes have {} features, the model was trained on {}", text.file, text.x.cols, model.d()));
   text.require_low_treewidth(model.k());
   GraphStructure& structure = text.structure;
-  if (structure.edge_features.cols != model.graph.features && !structure.edge.empty())
-    throw Error(fmt::format("{}: edges have {} features, the model was trained on {}", text.file,
-                            structure.edge_features.cols, model.graph.features));
-  match_types(text.file, "node", model.graph.node_types, structure.node_type_names, structure.node_type);
+  if (structure.edge_features.cols != part.edge_features && !structure.edge.empty())
+    throw Error(say("{}: edges have {} features, the model was trained on {}", text.file, structure.edge_features.cols,
+                    part.edge_features));
+  match_types(text.file, "node", part.node_types, structure.node_type_names, structure.node_type);
   if (!structure.edge.empty())
-    match_types(text.file, "edge", model.graph.edge_types, structure.edge_type_names, structure.edge_type);
-  const ClassIndex index(model.classes);
-  std::vector<std::int32_t> known;
+    match_types(text.file, "edge", part.edge_types, structure.edge_type_names, structure.edge_type);
+  Examples out;
+  out.path = text.file;
+  out.line = text.graph_line;
+  out.names = model.classes();
+  const ClassIndex index(model.classes());
+  std::vector<std::int32_t> known;  // of the file's labels, into out.names
   for (const std::string& name : text.label_names) {
     const auto at = index.find(name);
-    known.push_back(at ? static_cast<std::int32_t>(*at) : unknown_label);
-    if (!at && unseen != nullptr) unseen->push_back(name);
+    known.push_back(static_cast<std::int32_t>(at ? *at : out.names.size()));
+    if (!at) out.names.push_back(name);
   }
-  std::vector<std::int32_t> label = std::move(text.label);
-  for (std::int32_t& l : label) l = l == unknown_label ? l : known[static_cast<std::size_t>(l)];
-  Dataset out = with_structure(text);
-  out.label = std::move(label);
-  out.class_names = model.classes;
+  out.truth = std::move(text.label);
+  for (std::int32_t& l : out.truth) l = l == unknown_label ? l : known[static_cast<std::size_t>(l)];
+  out.data = with_structure(text);
+  out.data.label = known_labels(out.truth, model.k());
+  out.data.class_names = model.classes();
   return out;
 }
 
-Dataset read_training_graphs(const std::string& path) {
-  Input input = Input::open(path);
-  LineReader lines(input);
-  return graphs_for_training(read_graph_text(lines));
-}
-
-Dataset read_model_graphs(const std::string& path, const Model& model, bool labels_required,
-                          std::vector<std::string>* unseen) {
-  Input input = Input::open(path);
-  LineReader lines(input);
-  return graphs_for_model(read_graph_text(lines), model, labels_required, unseen);
-}
-
-}  // namespace m4n
+}  // namespace m4n::detail

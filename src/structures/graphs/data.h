@@ -3,17 +3,18 @@
 #include <string>
 #include <vector>
 
-#include "structures/graphs/text.h"
 #include "m4n/dataset.h"
 #include "m4n/model.h"
+#include "m4n/read.h"
+#include "structures/graphs/text.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // For training: every label must be known. Labels sort as numbers where all are numbers, as words otherwise.
 Dataset graphs_for_training(GraphText text);
 
-// For a trained model: its labels, types and numbers of features. Labels it has never seen become unknown_label and are
-// listed in `unseen`; those the file does not know are refused where they are required.
-Dataset graphs_for_model(GraphText text, const Model& model, bool labels_required, std::vector<std::string>* unseen);
+// For a trained model: its labels, types and numbers of features. Labels the file does not know are refused where they
+// are required.
+Examples graphs_for_model(GraphText text, const Model& model, Truth truth);
 
-}  // namespace m4n
+}  // namespace m4n::detail

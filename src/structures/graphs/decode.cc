@@ -2,7 +2,7 @@
 
 #include "structures/graphs/workspace.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 double GraphDecoder::solve(const GraphScores& v, std::span<std::int32_t> y) {
   const JunctionPlan& plan = v.tree->plan();
@@ -22,4 +22,4 @@ double GraphDecoder::solve(const GraphScores& v, std::span<std::int32_t> y) {
   return score(v, y);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -12,7 +12,7 @@
 #include "core/aligned.h"
 #include "structures/graphs/junction_tree.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // One object a thread; nothing is allocated once a shape as large was seen.
 class GraphDecoder {
@@ -25,4 +25,4 @@ class GraphDecoder {
   std::vector<const double*> outside_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

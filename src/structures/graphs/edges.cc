@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace m4n {
+namespace m4n::detail {
 
 GraphStructure shared_edges(const std::vector<GraphEdge>& edges, std::size_t n) {
   GraphStructure out;
@@ -18,4 +18,4 @@ GraphStructure shared_edges(const std::vector<GraphEdge>& edges, std::size_t n) 
   return out;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/message.h"
 #include "core/wording.h"
-#include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // Both ends in ascending order, and where the edge stands in the list.
@@ -24,9 +24,9 @@ void check_edges(std::size_t nodes, std::span<const GraphEdge> edges) {
     const auto [u, v] = edges[e];
     for (const std::uint32_t end : {u, v})
       if (end >= nodes)
-        throw Error(fmt::format("edge {} ({}-{}) names node {}, but the graph has {}, numbered from 0 to {}", e, u, v,
-                                end, counted(nodes, "node"), nodes - 1));
-    if (u == v) throw Error(fmt::format("edge {} joins node {} with itself; remove this self loop", e, u));
+        throw Error(say("edge {} ({}-{}) names node {}, but the graph has {}, numbered from 0 to {}", e, u, v, end,
+                        counted(nodes, "node"), nodes - 1));
+    if (u == v) throw Error(say("edge {} joins node {} with itself; remove this self loop", e, u));
     pairs.push_back({std::min(u, v), std::max(u, v), e});
   }
   const auto key = [](const Pair& p) { return std::pair(p.low, p.high); };
@@ -35,8 +35,8 @@ void check_edges(std::size_t nodes, std::span<const GraphEdge> edges) {
   const auto twice =
       std::adjacent_find(pairs.begin(), pairs.end(), [&](const Pair& a, const Pair& b) { return key(a) == key(b); });
   if (twice != pairs.end())
-    throw Error(fmt::format("edges {} and {} both join the nodes {} and {}; keep one of them", twice->at,
-                            std::next(twice)->at, twice->low, twice->high));
+    throw Error(say("edges {} and {} both join the nodes {} and {}; keep one of them", twice->at, std::next(twice)->at,
+                    twice->low, twice->high));
 }
 
 std::size_t mix(std::size_t hash, std::size_t value) {
@@ -51,8 +51,8 @@ FactorGraph::FactorGraph(std::vector<std::uint32_t> labels, std::vector<GraphEdg
   if (labels_.empty()) throw Error("a graph needs at least one node; this one has none");
   for (std::size_t m = 0; m < labels_.size(); ++m)
     if (labels_[m] < fewest_labels || labels_[m] > most_labels)
-      throw Error(fmt::format("node {} has {}; expected {} to {}", m, counted(labels_[m], "label"), fewest_labels,
-                              most_labels));
+      throw Error(
+          say("node {} has {}; expected {} to {}", m, counted(labels_[m], "label"), fewest_labels, most_labels));
   check_edges(labels_.size(), edges_);
   widest_ = *std::max_element(labels_.begin(), labels_.end());
   hash_ = mix(labels_.size(), edges_.size());
@@ -60,4 +60,4 @@ FactorGraph::FactorGraph(std::vector<std::uint32_t> labels, std::vector<GraphEdg
   for (const GraphEdge& edge : edges_) hash_ = mix(mix(hash_, edge.u), edge.v);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -1,5 +1,6 @@
 // The shape of an output that is a graph: nodes, each with its own number of labels, and edges between pairs of them.
-// Shapes have no scores; what is worked out once per shape (structures/graphs/junction_tree.h) is found again by hash and equality.
+// Shapes have no scores; what is worked out once per shape (structures/graphs/junction_tree.h) is found again by hash
+// and equality.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 #include "m4n/dataset.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class FactorGraph {
  public:
@@ -41,4 +42,4 @@ struct FactorGraphHash {
   std::size_t operator()(const FactorGraph& graph) const { return graph.hash(); }
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

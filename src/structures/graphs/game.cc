@@ -4,29 +4,28 @@
 
 #include <algorithm>
 
+#include "core/message.h"
 #include "core/wording.h"
-#include "m4n/error.h"
 #include "games/labelling_game_parts.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 const std::uint32_t* GraphProblem::kinds(const GraphGameScores& v, const std::vector<UnitCosts>& costs) {
   const FactorGraph& graph = v.graph();
   if (v.length() != graph.nodes() || v.cost.size() != graph.nodes() || v.pairwise.size() != graph.edges().size())
-    throw Error(fmt::format("a graph of {} and {} was given {} of scores, {} and {}", counted(graph.nodes(), "node"),
-                            counted(graph.edges().size(), "edge"), counted(v.length(), "row"),
-                            counted(v.cost.size(), "cost matrix", "cost matrices"),
-                            counted(v.pairwise.size(), "table")));
+    throw Error(say("a graph of {} and {} was given {} of scores, {} and {}", counted(graph.nodes(), "node"),
+                    counted(graph.edges().size(), "edge"), counted(v.length(), "row"),
+                    counted(v.cost.size(), "cost matrix", "cost matrices"), counted(v.pairwise.size(), "table")));
   if (v.unary.stride() != costs[0].of_truth(0).size())
-    throw Error(fmt::format("the unary scores have {}; expected as many as the widest cost matrix",
-                            counted(v.unary.columns(), "column")));
+    throw Error(say("the unary scores have {}; expected as many as the widest cost matrix",
+                    counted(v.unary.columns(), "column")));
   for (std::size_t m = 0; m < graph.nodes(); ++m) {
     if (v.cost[m] >= costs.size())
-      throw Error(fmt::format("node {} has cost matrix {}, but there are {}", m, v.cost[m],
-                              counted(costs.size(), "cost matrix", "cost matrices")));
+      throw Error(say("node {} has cost matrix {}, but there are {}", m, v.cost[m],
+                      counted(costs.size(), "cost matrix", "cost matrices")));
     if (costs[v.cost[m]].labels() != graph.labels(m))
-      throw Error(fmt::format("node {} has {}, but its cost matrix {} has {}", m, counted(graph.labels(m), "label"),
-                              v.cost[m], costs[v.cost[m]].labels()));
+      throw Error(say("node {} has {}, but its cost matrix {} has {}", m, counted(graph.labels(m), "label"), v.cost[m],
+                      costs[v.cost[m]].labels()));
   }
   return v.cost.data();
 }
@@ -42,4 +41,4 @@ bool GraphProblem::apart(const GraphGameScores& v) {
 
 template class LabellingGame<GraphProblem>;
 
-}  // namespace m4n
+}  // namespace m4n::detail

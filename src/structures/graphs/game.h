@@ -11,7 +11,7 @@
 #include "structures/graphs/decode.h"
 #include "structures/graphs/junction_tree.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Scores whose unary rows have as many columns as the widest cost matrix of the game, and the number of the matrix of
 // every node.
@@ -39,4 +39,4 @@ extern template class LabellingGame<GraphProblem>;
 
 using GraphGame = LabellingGame<GraphProblem>;
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class Scorer>
 class GraphGram {
@@ -26,8 +26,8 @@ class GraphGram {
         for (std::size_t other = 0; other <= e; ++other) kept_.push_back(scorer.edge_gram(i, e, other));
     }
   }
-  // Of two rows of unary parts (structures/graphs/scorer.h): labels of a node meet those of another in the same slot, a row of an
-  // edge's table meets the same row of another.
+  // Of two rows of unary parts (structures/graphs/scorer.h): labels of a node meet those of another in the same slot, a
+  // row of an edge's table meets the same row of another.
   double operator()(std::size_t i, std::size_t a, std::size_t b) const {
     const std::size_t nodes = scorer_->nodes(i), slots = scorer_->slots(), labels = scorer_->labels();
     if ((a < nodes) != (b < nodes)) return 0;
@@ -54,4 +54,4 @@ class GraphGram {
   std::vector<double> kept_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

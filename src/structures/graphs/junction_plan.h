@@ -1,10 +1,10 @@
 // What inference on a graph does, step by step, worked out once per shape.
 //
-// Nodes are eliminated one after the other (structures/graphs/min_fill.h). The bucket of node x with the separator S joins all that
-// involves x and nothing eliminated before: the unary scores of x, its edges to S, and the messages of earlier buckets
-// that hand over to x. Its table has an entry for every label of x and every labelling of S; going up, x is maximised
-// or summed out of it, and the message over S goes to the first node of S to be eliminated. This is message passing on
-// the clique tree with the cliques {x} + S.
+// Nodes are eliminated one after the other (structures/graphs/min_fill.h). The bucket of node x with the separator S
+// joins all that involves x and nothing eliminated before: the unary scores of x, its edges to S, and the messages of
+// earlier buckets that hand over to x. Its table has an entry for every label of x and every labelling of S; going up,
+// x is maximised or summed out of it, and the message over S goes to the first node of S to be eliminated. This is
+// message passing on the clique tree with the cliques {x} + S.
 //
 // S is ordered by elimination, so that a message lies in the order in which the next bucket wants it, the receiving
 // node outermost. The last nodes of S, as many as fill a vector with their labels, are the run of the table; terms that
@@ -18,11 +18,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "structures/graphs/kernels.h"
 #include "structures/graphs/factor_graph.h"
+#include "structures/graphs/kernels.h"
 #include "structures/graphs/min_fill.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct JunctionBucket {
   std::uint32_t node = 0, labels = 0;
@@ -61,4 +61,4 @@ double plan_bytes(const FactorGraph& graph, const Elimination& elimination);
 // `plan_bytes` must be below 2^34, so that 32 bits count all entries.
 JunctionPlan make_plan(const FactorGraph& graph, const Elimination& elimination);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 using kernels::GraphStep;
@@ -185,4 +185,4 @@ JunctionPlan make_plan(const FactorGraph& graph, const Elimination& elimination)
   return std::move(JunctionPlanner(graph, elimination, false).plan());
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

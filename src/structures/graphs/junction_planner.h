@@ -9,7 +9,7 @@
 
 #include "structures/graphs/junction_plan.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class JunctionPlanner {
  public:
@@ -85,4 +85,4 @@ class JunctionPlanner {
   Group group_{};
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -1,7 +1,7 @@
 // The way down: from the table p(x, S) of a bucket to the separators of the buckets below and to its edges.
 #include "structures/graphs/junction_planner.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 void JunctionPlanner::plan_flows(std::span<const Term> terms, JunctionBucket& bucket) {
   bucket.first_flow = static_cast<std::uint32_t>(plan_.flows.size());
@@ -51,4 +51,4 @@ void JunctionPlanner::flow_to(const Term& target, std::optional<std::uint64_t>& 
   }
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -3,7 +3,7 @@
 
 #include "structures/graphs/junction_planner.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 using kernels::GraphStep;
 using kernels::GraphStepKind;
@@ -144,4 +144,4 @@ void JunctionPlanner::plan_sums(std::span<const Term> terms) {
   plan_.steps.push_back(step);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "m4n/error.h"
+#include "core/message.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // More than this cannot be counted with the 32 bits of a plan.
@@ -21,10 +21,10 @@ std::string memory_text(double bytes) {
 }
 
 [[noreturn]] void refuse(std::size_t treewidth, bool complete, double bytes, double limit) {
-  throw Error(fmt::format(
-      "treewidth {}{} would need {}{}; the limit is {}: remove edges that close long cycles, or use "
-      "fewer labels",
-      treewidth, complete ? "" : " or more", complete ? "" : "more than ", memory_text(bytes), memory_text(limit)));
+  throw Error(
+      say("treewidth {}{} would need {}{}; the limit is {}: remove edges that close long cycles, or use "
+          "fewer labels",
+          treewidth, complete ? "" : " or more", complete ? "" : "more than ", memory_text(bytes), memory_text(limit)));
 }
 
 }  // namespace
@@ -60,4 +60,4 @@ double score(const GraphScores& v, LabelView y) {
   return sum;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

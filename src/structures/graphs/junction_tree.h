@@ -8,11 +8,11 @@
 #include <unordered_map>
 
 #include "core/padded_rows.h"
+#include "structures/classes/space.h"
 #include "structures/graphs/factor_graph.h"
 #include "structures/graphs/junction_plan.h"
-#include "structures/classes/space.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class JunctionTree {
  public:
@@ -64,4 +64,4 @@ struct GraphScores {
 
 double score(const GraphScores& v, LabelView y);
 
-}  // namespace m4n
+}  // namespace m4n::detail

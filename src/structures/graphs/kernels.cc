@@ -15,7 +15,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Wide = hn::CappedTag<double, graph_slack>;
@@ -271,11 +271,11 @@ void GraphProducts(std::span<const GraphStep> steps, const GraphMemory& memory, 
   tables_of<Times>(steps, memory, tables);
 }
 
-}  // namespace m4n::kernels::HWY_NAMESPACE
+}  // namespace m4n::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n::kernels {
+namespace m4n::detail::kernels {
 
 HWY_EXPORT(GraphMaxPlus);
 HWY_EXPORT(GraphSums);
@@ -291,5 +291,5 @@ void graph_products(std::span<const GraphStep> steps, const GraphMemory& memory,
   HWY_DYNAMIC_DISPATCH(GraphProducts)(steps, memory, tables);
 }
 
-}  // namespace m4n::kernels
+}  // namespace m4n::detail::kernels
 #endif

@@ -1,5 +1,5 @@
-// The hot loops of inference on a junction tree, as a list of steps that structures/graphs/junction_plan.h lays down once per
-// shape.
+// The hot loops of inference on a junction tree, as a list of steps that structures/graphs/junction_plan.h lays down
+// once per shape.
 //
 // A table belongs to a node x, has x as its outermost index and the labels of some other nodes behind it, the last of
 // them fastest. Those others are cut into `rows` of `run` consecutive entries. A term of a sum over such a table is
@@ -17,10 +17,10 @@
 #include <cstdint>
 #include <span>
 
-#include "structures/chains/kernels.h"
 #include "core/padded_rows.h"
+#include "structures/chains/kernels.h"
 
-namespace m4n::kernels {
+namespace m4n::detail::kernels {
 
 inline constexpr std::size_t graph_slack = 8;
 inline constexpr std::size_t most_scalars = 4, most_terms = 3;
@@ -112,4 +112,4 @@ void graph_project(const double* table, std::size_t labels, std::size_t rows, st
 // to[x rows + row] = sum_c table[x][row run + c].
 void graph_row_sums(const double* table, std::size_t labels, std::size_t rows, std::size_t run, double* to);
 
-}  // namespace m4n::kernels
+}  // namespace m4n::detail::kernels

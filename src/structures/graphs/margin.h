@@ -7,10 +7,10 @@
 
 #include "core/padded_rows.h"
 #include "losses/cost_matrix.h"
-#include "structures/graphs/game.h"
 #include "structures/graphs/decode.h"
+#include "structures/graphs/game.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // One object a thread; nothing is allocated once a shape as large was seen.
 class GraphMargin {
@@ -40,4 +40,4 @@ class GraphMargin {
   GraphDecoder decoder_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

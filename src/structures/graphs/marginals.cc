@@ -7,7 +7,7 @@
 
 #include "structures/graphs/workspace.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // The least sum over x that linear space is trusted with: what underflows is then below 1e-58 of it.
@@ -144,4 +144,4 @@ PaddedRows<const double> GraphSumProduct::edge(std::size_t e) const {
   return {mass_.data() + tree_->plan().edge_mass[e], tree_->graph().labels(u), tree_->graph().labels(v)};
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -13,7 +13,7 @@
 #include "core/padded_rows.h"
 #include "structures/graphs/junction_tree.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // One object a thread; nothing is allocated once a shape as large was seen.
 class GraphSumProduct {
@@ -48,4 +48,4 @@ class GraphSumProduct {
   std::vector<double> largest_;  // by node: the largest sum of its bucket
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

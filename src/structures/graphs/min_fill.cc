@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // Logarithms to the base 2 are kept as integers, in units of 2^-20, so that sums of them are exact.
@@ -115,4 +115,4 @@ Elimination min_fill(const FactorGraph& graph) {
   return out;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -13,7 +13,7 @@
 
 #include "structures/graphs/factor_graph.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct Elimination {
   std::vector<std::uint32_t> order;                   // nodes
@@ -25,4 +25,4 @@ struct Elimination {
 
 Elimination min_fill(const FactorGraph& graph);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
+#include "solvers/labelling_answer.h"
 #include "structures/graphs/game.h"
 #include "structures/graphs/margin.h"
-#include "solvers/labelling_answer.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class GraphMaxMin {
  public:
@@ -51,4 +51,4 @@ class GraphRival {
   std::span<const CostMatrix> costs_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

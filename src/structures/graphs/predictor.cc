@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/message.h"
 #include "core/parallel.h"
-#include "m4n/error.h"
-#include "structures/graphs/shapes.h"
 #include "structures/graphs/marginals.h"
+#include "structures/graphs/shapes.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::size_t chunk = 16;        // graphs a thread takes at a time
@@ -20,9 +20,9 @@ constexpr double largest_score = 1e290;  // sums over all parts of a graph are s
 void require_finite(double score, std::size_t example, const char* what, std::size_t part) {
   if (std::abs(score) <= largest_score) return;
   throw Error(
-      fmt::format("example {} (counted from 1), {} {}: a score is {}, beyond what can be computed with: one of "
-                  "its values is too large for the model; correct it, or leave the example out",
-                  example + 1, what, part + 1, score));
+      say("example {} (counted from 1), {} {}: a score is {}, beyond what can be computed with: one of "
+          "its values is too large for the model; correct it, or leave the example out",
+          example + 1, what, part + 1, score));
 }
 
 std::int32_t largest(const double* first, std::size_t count) {
@@ -167,4 +167,4 @@ std::vector<double> GraphPredictor::marginals(std::span<const double> scores, co
   return out;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -8,14 +8,14 @@
 #include <span>
 #include <vector>
 
-#include "structures/graphs/edges.h"
 #include "losses/cost_matrix.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
+#include "structures/graphs/edges.h"
 #include "structures/graphs/game.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct GraphExamples {
   const Groups* rows;   // of features
@@ -46,4 +46,4 @@ class GraphPredictor {
   GraphGame game_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -18,10 +18,10 @@
 #include "core/aligned.h"
 #include "core/kernels.h"
 #include "core/padded_rows.h"
-#include "structures/graphs/edges.h"
 #include "m4n/dataset.h"
+#include "structures/graphs/edges.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // The scores of one graph, and scratch of the thread that asks for them.
 struct GraphBuffer {
@@ -225,4 +225,4 @@ class GraphScorer {
   mutable GraphBuffer own_;  // of scores() and update(), which one thread calls
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "m4n/error.h"
+#include "core/message.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 GraphShapes::GraphShapes(const Groups& nodes, const GraphStructure& structure, std::size_t labels, std::size_t costs,
                          double memory_limit)
@@ -21,7 +21,7 @@ GraphShapes::GraphShapes(const Groups& nodes, const GraphStructure& structure, s
       tree_.push_back(&cache_.find(
           FactorGraph(std::vector<std::uint32_t>(count, static_cast<std::uint32_t>(labels)), {first, last})));
     } catch (const Error& e) {
-      throw Error(fmt::format("example {}: {}", i + 1, e.what()));
+      throw Error(say("example {}: {}", i + 1, e.what()));
     }
     most = std::max(most, count);
   }
@@ -29,4 +29,4 @@ GraphShapes::GraphShapes(const Groups& nodes, const GraphStructure& structure, s
   if (costs > 1) std::iota(cost_.begin(), cost_.end(), 0U);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -8,7 +8,7 @@
 #include "structures/graphs/game.h"
 #include "structures/graphs/junction_tree.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class GraphShapes {
  public:
@@ -33,4 +33,4 @@ class GraphShapes {
   std::vector<std::uint32_t> cost_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

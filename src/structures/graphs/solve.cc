@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "core/message.h"
 #include "core/wording.h"
-#include "m4n/error.h"
-#include "structures/graphs/shapes.h"
-#include "structures/graphs/scorer.h"
-#include "structures/graphs/ascent.h"
 #include "solvers/lbfgs.h"
 #include "structures/classes/solve.h"
+#include "structures/graphs/ascent.h"
 #include "structures/graphs/marginals.h"
+#include "structures/graphs/scorer.h"
+#include "structures/graphs/shapes.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 void check(const GraphRequest& request) {
@@ -20,30 +20,29 @@ void check(const GraphRequest& request) {
   const std::size_t n = nodes.count(), labels = request.costs[0].k();
   if (n == 0) throw Error("no example to learn graphs from");
   if (rows.count() != n || structure.edges.count() != n || request.weight.size() != n)
-    throw Error(fmt::format("{} with nodes, {} with features, {} with edges and {}: all must be as many",
-                            counted(n, "example"), rows.count(), structure.edges.count(),
-                            counted(request.weight.size(), "weight")));
+    throw Error(say("{} with nodes, {} with features, {} with edges and {}: all must be as many", counted(n, "example"),
+                    rows.count(), structure.edges.count(), counted(request.weight.size(), "weight")));
   const std::size_t slots = rows.end(0) == rows.begin(0) ? 0 : nodes.end(0) / rows.end(0);
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t own = rows.end(i) - rows.begin(i), count = nodes.end(i) - nodes.begin(i);
-    if (count == 0) throw Error(fmt::format("example {} has no nodes", i + 1));
+    if (count == 0) throw Error(say("example {} has no nodes", i + 1));
     if (own * slots != count)
-      throw Error(fmt::format("example {} has {} and {} of features; expected {} a row as in the first", i + 1,
-                              counted(count, "node"), counted(own, "row"), slots));
+      throw Error(say("example {} has {} and {} of features; expected {} a row as in the first", i + 1,
+                      counted(count, "node"), counted(own, "row"), slots));
   }
   if (request.costs.size() != 1 && (request.costs.size() != slots || rows.end(0) != 1))
-    throw Error(fmt::format("{} for {}; expected one, or one a node",
-                            counted(request.costs.size(), "cost matrix", "cost matrices"), counted(slots, "node")));
+    throw Error(say("{} for {}; expected one, or one a node",
+                    counted(request.costs.size(), "cost matrix", "cost matrices"), counted(slots, "node")));
   for (const CostMatrix& cost : request.costs)
-    if (cost.k() != labels) throw Error(fmt::format("cost matrices of {} and {} labels", labels, cost.k()));
+    if (cost.k() != labels) throw Error(say("cost matrices of {} and {} labels", labels, cost.k()));
   for (std::size_t e = 0; e < request.label.size(); ++e)
     if (request.label[e] < 0 || static_cast<std::size_t>(request.label[e]) >= labels)
-      throw Error(fmt::format("the label of node {} (counted over all examples) is {}; expected 0 to {}", e + 1,
-                              request.label[e], labels - 1));
+      throw Error(say("the label of node {} (counted over all examples) is {}; expected 0 to {}", e + 1,
+                      request.label[e], labels - 1));
 }
 
 template <class Oracle, class Scorer>
-void by_atoms(Problem<Scorer> problem, const GraphShapes& shapes, const GraphRequest& request, const Emit& emit) {
+void by_atoms(Problem<Scorer> problem, const GraphShapes& shapes, const GraphRequest& request, const EmitResult& emit) {
   const Oracle oracle(request.costs);
   const GraphGram<Scorer> gram(*problem.scorer);
   GraphDual<Oracle> dual(problem, shapes, request.costs);
@@ -55,7 +54,7 @@ void by_atoms(Problem<Scorer> problem, const GraphShapes& shapes, const GraphReq
 }
 
 template <class Scorer>
-void crf(Problem<Scorer> problem, const GraphShapes& shapes, const GraphRequest& request, const Emit& emit) {
+void crf(Problem<Scorer> problem, const GraphShapes& shapes, const GraphRequest& request, const EmitResult& emit) {
   const Scorer& scorer = *problem.scorer;
   const std::size_t labels = scorer.labels(), stride = scorer.stride();
   GraphSumProduct gibbs;
@@ -88,12 +87,14 @@ void crf(Problem<Scorer> problem, const GraphShapes& shapes, const GraphRequest&
 }
 
 template <class Scorer>
-void solve(const Problem<Scorer>& problem, const GraphShapes& shapes, const GraphRequest& request, const Emit& emit) {
+void solve(const Problem<Scorer>& problem, const GraphShapes& shapes, const GraphRequest& request,
+           const EmitResult& emit) {
   const TrainOptions& o = *request.options;
   switch (o.surrogate) {
     case SurrogateKind::m4n:
       if (o.oracle == OracleKind::spmp)
-        throw UsageError("--oracle spmp is not for graphs: the max-min oracle is solved exactly there; leave it out");
+        throw UsageError(
+            say("--oracle spmp is not for graphs: the max-min oracle is solved exactly there; leave it out"));
       return by_atoms<GraphMaxMin>(problem, shapes, request, emit);
     case SurrogateKind::m3n:
       return by_atoms<GraphRival>(problem, shapes, request, emit);
@@ -103,14 +104,14 @@ void solve(const Problem<Scorer>& problem, const GraphShapes& shapes, const Grap
       break;
   }
   throw UsageError(
-      "--surrogate qs regresses every part of the output on its own, so that the edges of a graph would change "
-      "nothing; "
-      "use m4n, m3n or crf");
+      say("--surrogate qs regresses every part of the output on its own, so that the edges of a graph would change "
+          "nothing; "
+          "use m4n, m3n or crf"));
 }
 
 }  // namespace
 
-void solve_graphs(const GraphRequest& request, const std::function<void(GraphSolution)>& emit) {
+void solve_graphs(const GraphRequest& request, const std::function<void(std::unique_ptr<GraphSolution>)>& emit) {
   check(request);
   const std::size_t labels = request.costs[0].k();
   const GraphShapes shapes(*request.nodes, *request.structure, labels, request.costs.size(), request.memory_limit);
@@ -120,10 +121,14 @@ void solve_graphs(const GraphRequest& request, const std::function<void(GraphSol
         Scorer scorer(x, *request.rows, *request.nodes, *request.structure, labels, request.bias);
         const Problem<Scorer> problem{&scorer, request.label, *request.nodes, request.weight, 0};
         solve(problem, shapes, request, [&](const SolveResult& result) {
-          emit({result, {scorer.node_weights(), scorer.edge_weights()}, scorer.norm_squared()});
+          auto out = std::make_unique<GraphSolution>();
+          out->result = result;
+          out->weights = {scorer.node_weights(), scorer.edge_weights()};
+          out->norm_squared = scorer.norm_squared();
+          emit(std::move(out));
         });
       },
       request.x);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -17,18 +17,19 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "structures/graphs/edges.h"
 #include "losses/cost_matrix.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
-#include "solvers/problem.h"
+#include "structures/graphs/edges.h"
 #include "structures/graphs/junction_tree.h"
+#include "structures/training_set.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct GraphRequest {
   FeaturesView x;       // after transforms
@@ -50,14 +51,12 @@ struct GraphWeights {
   std::vector<double> edge;  // by edge type: (edge features + 1) x k x k
 };
 
-struct GraphSolution {
-  SolveResult result;
+struct GraphSolution : Solution {
   GraphWeights weights;
-  double norm_squared = 0;
 };
 
 // Hands over a solution a lambda, in their order. Throws UsageError for what cannot be trained, Error for data that do
 // not fit together and for graphs of too large a treewidth.
-void solve_graphs(const GraphRequest& request, const std::function<void(GraphSolution)>& emit);
+void solve_graphs(const GraphRequest& request, const std::function<void(std::unique_ptr<GraphSolution>)>& emit);
 
-}  // namespace m4n
+}  // namespace m4n::detail

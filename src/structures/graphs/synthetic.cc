@@ -4,9 +4,10 @@
 #include <array>
 #include <cmath>
 
+#include "structures/generated.h"
 #include "structures/graphs/text.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::size_t label_count = 3, sign_count = 6;
@@ -113,4 +114,22 @@ std::string SyntheticGraphs::text(const Graph& graph) {
   return graph_to_text(labels, features(graph.sign), graph.edge, {graph.edge.size(), 0, {}});
 }
 
-}  // namespace m4n
+Generated write_synthetic_graphs(std::size_t n, std::uint64_t seed, TextSink& sink) {
+  SyntheticGraphs graphs(seed);
+  double best_loss = 0;
+  std::size_t nodes = 0;
+  PiecewiseText out(sink, 1000);
+  for (std::size_t i = 0; i < n; ++i) {
+    const SyntheticGraphs::Graph graph = graphs.next();
+    out.text += SyntheticGraphs::text(graph);
+    best_loss += graph.best_loss / static_cast<double>(n);
+    nodes += graph.label.size();
+    out.end_example();
+  }
+  out.flush();
+  return generated(
+      "graph", n, seed, SyntheticGraphs::signs(), SyntheticGraphs::labels(), best_loss,
+      fmt::format("{} nodes: trees, grids and graphs of treewidth 2; the risk is that given these signs", nodes));
+}
+
+}  // namespace m4n::detail

@@ -19,8 +19,9 @@
 #include "m4n/dataset.h"
 #include "structures/graphs/factor_graph.h"
 #include "structures/graphs/marginals.h"
+#include "structures/structure.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class SyntheticGraphs {
  public:
@@ -57,4 +58,7 @@ class SyntheticGraphs {
   GraphSumProduct sums_;
 };
 
-}  // namespace m4n
+// The graphs as text.
+Generated write_synthetic_graphs(std::size_t n, std::uint64_t seed, TextSink& sink);
+
+}  // namespace m4n::detail

@@ -14,7 +14,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Wide = hn::CappedTag<double, graph_slack>;
@@ -128,11 +128,11 @@ void GraphRowSums(const double* table, std::size_t labels, std::size_t rows, std
     for (std::size_t row = 0; row < rows; ++row) to[x * rows + row] = sum_of(table + x * x_stride + row * run, run);
 }
 
-}  // namespace m4n::kernels::HWY_NAMESPACE
+}  // namespace m4n::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n::kernels {
+namespace m4n::detail::kernels {
 
 HWY_EXPORT(GraphNormaliseLogs);
 HWY_EXPORT(GraphSumOut);
@@ -161,5 +161,5 @@ void graph_row_sums(const double* table, std::size_t labels, std::size_t rows, s
   HWY_DYNAMIC_DISPATCH(GraphRowSums)(table, labels, rows, run, to);
 }
 
-}  // namespace m4n::kernels
+}  // namespace m4n::detail::kernels
 #endif

@@ -8,10 +8,10 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/message.h"
 #include "core/wording.h"
-#include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::string_view unknown = "?";
@@ -47,7 +47,7 @@ class GraphTextReader {
       if (!fields_.empty()) add();
     }
     if (out_.graph_line.empty())
-      throw Error(fmt::format("{}: no graph in this file; expected a line `graph` and nodes behind it", lines_.file()));
+      throw Error(say("{}: no graph in this file; expected a line `graph` and nodes behind it", lines_.file()));
     end_graph();
     out_.nodes = Groups(std::move(node_start_));
     out_.structure.edges = Groups(std::move(edge_start_));
@@ -80,15 +80,15 @@ class GraphTextReader {
     if (word.size() < first.size()) type = first.substr(word.size() + 1);
     if (first == "graph") return begin_graph();
     if ((word != "node" && word != "edge") || (type && type->empty()))
-      throw Error(fmt::format("{}: found {}; expected graph, node, edge, node:TYPE, edge:TYPE or a # comment", where(),
-                              shown(first)));
-    if (out_.graph_line.empty()) throw Error(fmt::format("{}: {} before the first line `graph`", where(), word));
+      throw Error(
+          say("{}: found {}; expected graph, node, edge, node:TYPE, edge:TYPE or a # comment", where(), shown(first)));
+    if (out_.graph_line.empty()) throw Error(say("{}: {} before the first line `graph`", where(), word));
     word == "node" ? add_node(type) : add_edge(type);
   }
 
   void begin_graph() {
     if (fields_.size() > 1)
-      throw Error(fmt::format("{}: found {} behind graph; expected nothing there", where(), shown(fields_[1])));
+      throw Error(say("{}: found {} behind graph; expected nothing there", where(), shown(fields_[1])));
     if (!out_.graph_line.empty()) end_graph();
     out_.graph_line.push_back(lines_.line_number());
     node_.clear();
@@ -97,7 +97,7 @@ class GraphTextReader {
 
   void end_graph() {
     if (out_.node_line.size() == node_start_.back())
-      throw Error(fmt::format("{}: line {}: this graph has no nodes", lines_.file(), out_.graph_line.back()));
+      throw Error(say("{}: line {}: this graph has no nodes", lines_.file(), out_.graph_line.back()));
     node_start_.push_back(out_.node_line.size());
     edge_start_.push_back(out_.structure.edge.size());
   }
@@ -106,22 +106,22 @@ class GraphTextReader {
   void add_type(std::optional<std::string_view> type, const char* what, std::size_t before,
                 std::vector<std::uint32_t>& types, Names& names) {
     if (before > 0 && types.empty() == type.has_value())
-      throw Error(fmt::format("{}: this {} has {} type, but the ones before have {}; give all of them one, or none",
-                              where(), what, type ? "a" : "no", type ? "none" : "one"));
+      throw Error(say("{}: this {} has {} type, but the ones before have {}; give all of them one, or none", where(),
+                      what, type ? "a" : "no", type ? "none" : "one"));
     if (type) types.push_back(names(*type));
   }
 
   void add_numbers(std::size_t from, const char* what, std::size_t before, DenseMatrix& out) {
     const std::size_t count = fields_.size() - from;
     if (before > 0 && count != out.cols)
-      throw Error(fmt::format("{}: {} with {}, but the ones before have {}", where(), what, counted(count, "feature"),
-                              out.cols));
+      throw Error(
+          say("{}: {} with {}, but the ones before have {}", where(), what, counted(count, "feature"), out.cols));
     out.cols = count;
     for (std::size_t f = from; f < fields_.size(); ++f) {
       const std::optional<double> value = finite_number(fields_[f]);
       if (!value || std::abs(*value) > largest_value)
-        throw Error(fmt::format("{}: feature {} is {}; expected a number of at most {} in size", where(), f - from + 1,
-                                shown(fields_[f]), largest_value));
+        throw Error(say("{}: feature {} is {}; expected a number of at most {} in size", where(), f - from + 1,
+                        shown(fields_[f]), largest_value));
       out.values.push_back(*value);
     }
   }
@@ -129,13 +129,13 @@ class GraphTextReader {
   void add_node(std::optional<std::string_view> type) {
     const std::size_t before = out_.node_line.size();
     if (fields_.size() < 3)
-      throw Error(fmt::format("{}: expected node NAME LABEL and features; LABEL is ? where it is not known", where()));
-    if (fields_.size() < 4) throw Error(fmt::format("{}: node {} has no features", where(), shown(fields_[1])));
+      throw Error(say("{}: expected node NAME LABEL and features; LABEL is ? where it is not known", where()));
+    if (fields_.size() < 4) throw Error(say("{}: node {} has no features", where(), shown(fields_[1])));
     const auto [place, fresh] =
         node_.try_emplace(std::string(fields_[1]), static_cast<std::uint32_t>(before - node_start_.back()));
     if (!fresh)
-      throw Error(fmt::format("{}: node {} stands in line {} already", where(), shown(fields_[1]),
-                              out_.node_line[node_start_.back() + place->second]));
+      throw Error(say("{}: node {} stands in line {} already", where(), shown(fields_[1]),
+                      out_.node_line[node_start_.back() + place->second]));
     add_type(type, "node", before, out_.structure.node_type, node_types_);
     add_numbers(3, "a node", before, out_.x);
     out_.label.push_back(fields_[2] == unknown ? unknown_label : static_cast<std::int32_t>(labels_(fields_[2])));
@@ -146,22 +146,21 @@ class GraphTextReader {
   std::uint32_t end_of_edge(std::string_view name) const {
     const auto place = node_.find(std::string(name));
     if (place == node_.end())
-      throw Error(fmt::format("{}: no node {} in this graph; nodes stand before the edges that name them", where(),
-                              shown(name)));
+      throw Error(
+          say("{}: no node {} in this graph; nodes stand before the edges that name them", where(), shown(name)));
     return place->second;
   }
 
   void add_edge(std::optional<std::string_view> type) {
     const std::size_t before = out_.structure.edge.size();
-    if (fields_.size() < 3)
-      throw Error(fmt::format("{}: expected edge NAME NAME, and features if edges have any", where()));
+    if (fields_.size() < 3) throw Error(say("{}: expected edge NAME NAME, and features if edges have any", where()));
     const std::uint32_t u = end_of_edge(fields_[1]), v = end_of_edge(fields_[2]);
-    if (u == v) throw Error(fmt::format("{}: this edge joins node {} with itself", where(), shown(fields_[1])));
+    if (u == v) throw Error(say("{}: this edge joins node {} with itself", where(), shown(fields_[1])));
     const std::uint64_t key = (std::uint64_t{std::min(u, v)} << 32) | std::max(u, v);
     const auto [place, fresh] = edge_line_.try_emplace(key, lines_.line_number());
     if (!fresh)
-      throw Error(fmt::format("{}: nodes {} and {} are joined in line {} already", where(), shown(fields_[1]),
-                              shown(fields_[2]), place->second));
+      throw Error(say("{}: nodes {} and {} are joined in line {} already", where(), shown(fields_[1]),
+                      shown(fields_[2]), place->second));
     add_type(type, "edge", before, out_.structure.edge_type, edge_types_);
     add_numbers(3, "an edge", before, out_.structure.edge_features);
     out_.structure.edge.push_back({u, v});
@@ -183,8 +182,8 @@ void GraphText::require_labels() const {
   const auto missing = std::find(label.begin(), label.end(), unknown_label);
   if (missing == label.end()) return;
   const auto m = static_cast<std::size_t>(missing - label.begin());
-  throw Error(fmt::format("{}: line {}: the label of node {} is not known (?); training and evaluation need all labels",
-                          file, node_line[m], shown(node_name[m])));
+  throw Error(say("{}: line {}: the label of node {} is not known (?); training and evaluation need all labels", file,
+                  node_line[m], shown(node_name[m])));
 }
 
 void GraphText::require_low_treewidth(std::size_t labels, double memory_limit) const {
@@ -196,7 +195,7 @@ void GraphText::require_low_treewidth(std::size_t labels, double memory_limit) c
     try {
       trees.find(FactorGraph(counts, {own.begin(), own.end()}));
     } catch (const Error& e) {
-      throw Error(fmt::format("{}: line {}: {}", file, graph_line[i], e.what()));
+      throw Error(say("{}: line {}: {}", file, graph_line[i], e.what()));
     }
   }
 }
@@ -232,4 +231,4 @@ std::string graph_to_text(std::span<const std::string> labels, const DenseMatrix
   return out;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

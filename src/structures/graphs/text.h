@@ -18,12 +18,12 @@
 #include <string_view>
 #include <vector>
 
-#include "structures/graphs/edges.h"
 #include "data/text.h"
 #include "m4n/dataset.h"
+#include "structures/graphs/edges.h"
 #include "structures/graphs/junction_tree.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct GraphText {
   std::string file;
@@ -54,4 +54,4 @@ GraphText read_graph_text(LineReader& lines);
 std::string graph_to_text(std::span<const std::string> labels, const DenseMatrix& x, std::span<const GraphEdge> edges,
                           const DenseMatrix& edge_features);
 
-}  // namespace m4n
+}  // namespace m4n::detail

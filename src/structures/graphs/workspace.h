@@ -6,7 +6,7 @@
 #include "core/aligned.h"
 #include "structures/graphs/junction_tree.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Makes room in the arena, fills its start with what joins without effect, and lists the tables of scores as the plan
 // numbers them: the nodes, then the edges.
@@ -22,4 +22,4 @@ inline kernels::GraphMemory graph_memory(const GraphScores& v, AlignedVector<dou
   return {plan.index.data(), outside.data(), arena.data()};
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "core/message.h"
 #include "data/text.h"
-#include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 std::vector<std::string_view> words_of(std::string_view line) {
@@ -28,7 +28,7 @@ std::vector<GraphEdge> read_label_edges(const std::string& path, const std::vect
   Input input = Input::open(path);
   LineReader lines(input);
   const auto fail = [&](const std::string& what) {
-    throw Error(fmt::format("{}: line {}: {}", lines.file(), lines.line_number(), what));
+    throw Error(say("{}: line {}: {}", lines.file(), lines.line_number(), what));
   };
   const auto find = [&](std::string_view word) {
     const auto named = std::find(labels.begin(), labels.end(), word);
@@ -54,8 +54,8 @@ std::vector<GraphEdge> read_label_edges(const std::string& path, const std::vect
     out.push_back({a, b});
   }
   if (out.empty())
-    throw Error(fmt::format("{}: no edges; expected lines with two labels each (or --edges none)", lines.file()));
+    throw Error(say("{}: no edges; expected lines with two labels each (or --edges none)", lines.file()));
   return out;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -6,9 +6,9 @@
 
 #include "m4n/dataset.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Refuses unknown labels, a label joined with itself, and an edge that occurs twice, with file and line.
 std::vector<GraphEdge> read_label_edges(const std::string& path, const std::vector<std::string>& labels);
 
-}  // namespace m4n
+}  // namespace m4n::detail

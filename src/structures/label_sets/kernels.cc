@@ -16,7 +16,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::kernels::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, lane_block>;
@@ -82,11 +82,11 @@ void OnOffEntropyProx(std::span<const double> s, double c, std::size_t count, st
   });
 }
 
-}  // namespace m4n::kernels::HWY_NAMESPACE
+}  // namespace m4n::detail::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n::kernels {
+namespace m4n::detail::kernels {
 
 HWY_EXPORT(LogSum);
 HWY_EXPORT(OnOffEntropy);
@@ -105,5 +105,5 @@ void on_off_entropy_prox(std::span<const double> s, double c, std::size_t count,
   HWY_DYNAMIC_DISPATCH(OnOffEntropyProx)(s, c, count, m);
 }
 
-}  // namespace m4n::kernels
+}  // namespace m4n::detail::kernels
 #endif

@@ -1,11 +1,11 @@
-// Inner loops of labels that are on or off, each with one score s and one mean m in [-1, 1] (structures/label_sets/surrogates.h).
-// Vectors are padded (core/kernels.h); of them only the first `count` lanes count, and the others of what is written
-// are 0.
+// Inner loops of labels that are on or off, each with one score s and one mean m in [-1, 1]
+// (structures/label_sets/surrogates.h). Vectors are padded (core/kernels.h); of them only the first `count` lanes
+// count, and the others of what is written are 0.
 #pragma once
 #include <cstddef>
 #include <span>
 
-namespace m4n::kernels {
+namespace m4n::detail::kernels {
 
 // sum_j log(exp(s_j) + exp(-s_j)), and its gradient m_j = tanh(s_j).
 double on_off_log_sum(std::span<const double> s, std::size_t count);
@@ -19,4 +19,4 @@ double on_off_entropy(std::span<const double> m, std::size_t count);
 // no safeguard.
 void on_off_entropy_prox(std::span<const double> s, double c, std::size_t count, std::span<double> m);
 
-}  // namespace m4n::kernels
+}  // namespace m4n::detail::kernels

@@ -4,14 +4,15 @@
 
 #include <cmath>
 
+#include "core/message.h"
 #include "core/wording.h"
-#include "m4n/error.h"
 #include "solvers/crf_path.h"
 #include "solvers/quadratic.h"
 #include "solvers/quadratic_kernel.h"
 #include "structures/label_sets/surrogates.h"
+#include "structures/label_sets/thresholds.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 void check(const MultilabelRequest& request) {
@@ -20,12 +21,11 @@ void check(const MultilabelRequest& request) {
       request.gram != nullptr ? request.gram->n() : std::visit([](const auto& x) { return x.rows; }, request.x);
   if (n == 0) throw Error("no example to learn labels from");
   if (rows != n || request.label.size() != n * labels)
-    throw Error(fmt::format("{} of features and {} for {} with {} each", counted(rows, "row"),
-                            counted(request.label.size(), "label"), counted(n, "example"), counted(labels, "label")));
+    throw Error(say("{} of features and {} for {} with {} each", counted(rows, "row"),
+                    counted(request.label.size(), "label"), counted(n, "example"), counted(labels, "label")));
   for (std::size_t e = 0; e < request.label.size(); ++e)
     if (request.label[e] != 0 && request.label[e] != 1)
-      throw Error(
-          fmt::format("example {}: label {} is {}; expected 0 or 1", e / labels + 1, e % labels + 1, request.label[e]));
+      throw Error(say("example {}: label {} is {}; expected 0 or 1", e / labels + 1, e % labels + 1, request.label[e]));
 }
 
 // S(s, y) = sum_j (s_j - t_j)^2 and its slope; without a target, its curvature.
@@ -48,57 +48,36 @@ struct LabelRegression {
   }
 };
 
-template <class Scorer, class View>
-void quadratic(Problem<Scorer> problem, const View& x, const LabelCosts& costs, const SolveRequest& request,
-               const Emit& emit) {
-  const SolverOptions options = solver_options(*request.options);
-  const bool direct = x.cols + (request.bias ? 1 : 0) <= largest_factorised;
-  const Eigen::MatrixXd moments = direct ? second_moments(x, request.bias, request.weight) : Eigen::MatrixXd();
-  for (const double lambda : request.lambdas) {
-    problem.lambda = lambda;
-    PrimalLoss loss(problem, LabelRegression{&costs});
-    PrimalLoss curvature(problem, LabelRegression{&costs, true});
-    std::optional<SolveResult> result;
-    if (direct) result = quadratic_direct(problem, loss, moments, options, *request.context);
-    emit(result ? *result : quadratic_cg(problem, loss, curvature, options, *request.context));
-  }
-}
-
-void quadratic(Problem<KernelScorer> problem, const LabelCosts& costs, const SolveRequest& request, const Emit& emit) {
-  const std::size_t labels = costs.labels(), stride = kernels::padded(labels), n = problem.examples();
-  AlignedVector<double> targets(n * stride, 0.0), a(n * stride, 0.0);
+// What a label's score is regressed onto, for every example, padded.
+AlignedVector<double> regression_targets(const Problem<KernelScorer>& problem, const LabelCosts& costs) {
+  const std::size_t stride = kernels::padded(costs.labels());
+  AlignedVector<double> out(problem.examples() * stride, 0.0);
   const LabelRegression regression{&costs};
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < labels; ++j) targets[i * stride + j] = regression.target(j, problem.y(i));
-  for (const double lambda : request.lambdas) {
-    problem.lambda = lambda;
-    const SolveResult result = quadratic_kernel(
-        problem, *request.gram, labels, [&](std::size_t i) { return targets.data() + i * stride; }, a,
-        solver_options(*request.options), *request.context);
-    problem.scorer->set_coefficients(a, request.context->threads);
-    emit(result);
-  }
+  for (std::size_t i = 0; i < problem.examples(); ++i)
+    for (std::size_t j = 0; j < costs.labels(); ++j) out[i * stride + j] = regression.target(j, problem.y(i));
+  return out;
 }
 
 template <class Scorer, class View>
-void solve(const Problem<Scorer>& problem, const View& x, const LabelCosts& costs, const SolveRequest& request,
-           const Emit& emit) {
-  switch (request.options->surrogate) {
+void solve(const Problem<Scorer>& problem, const View& x, const MultilabelRequest& request, const PathRequest& path,
+           const EmitResult& emit) {
+  const LabelCosts& costs = *request.costs;
+  switch (path.options->surrogate) {
     case SurrogateKind::m4n:
-      if (request.options->oracle == OracleKind::spmp)
-        throw UsageError(
-            "--oracle spmp is not for multi-label problems, whose max-min oracle is a formula; leave it "
-            "out");
-      return block_dual(problem, OnOffMaxMin(costs), request, emit);
+      return block_dual(problem, OnOffMaxMin(costs), path, emit);
     case SurrogateKind::m3n:
-      return block_dual(problem, OnOffMargin(costs), request, emit);
+      return block_dual(problem, OnOffMargin(costs), path, emit);
     case SurrogateKind::crf:
-      return crf_path(problem, OnOffCrf(costs.labels()), request, emit);
+      return crf_path(problem, OnOffCrf(costs.labels()), path, emit);
     case SurrogateKind::qs:
       if constexpr (std::is_same_v<Scorer, KernelScorer>) {
-        return quadratic(problem, costs, request, emit);
+        const AlignedVector<double> targets = regression_targets(problem, costs);
+        const std::size_t stride = kernels::padded(costs.labels());
+        quadratic_kernel_path(
+            problem, *request.gram, costs.labels(), [&](std::size_t i) { return targets.data() + i * stride; }, path,
+            emit);
       } else {
-        return quadratic(problem, x, costs, request, emit);
+        quadratic_path(problem, x, request.bias, LabelRegression{&costs}, LabelRegression{&costs, true}, path, emit);
       }
   }
 }
@@ -120,23 +99,30 @@ std::vector<std::int32_t> predict(const Scorer& scorer, std::span<const double> 
 
 }  // namespace
 
-void solve_multilabel(const MultilabelRequest& request, const std::function<void(MultilabelSolution)>& emit) {
+// lambda/2 |w|^2 is lambda |W|^2 of the scorer's weights W.
+void solve_multilabel(const MultilabelRequest& request,
+                      const std::function<void(std::unique_ptr<MultilabelSolution>)>& emit) {
   check(request);
   const TrainOptions& o = *request.options;
   const LabelCosts& costs = *request.costs;
+  if (o.oracle == OracleKind::spmp)
+    throw UsageError(
+        say("--oracle spmp is not for multi-label problems, whose max-min oracle is a formula; leave it out"));
   std::vector<double> thresholds;
   if (request.decode != Decoder::automatic) thresholds = label_thresholds(o.surrogate, request.decode, costs);
   std::vector<double> doubled(request.lambdas.begin(), request.lambdas.end());
   for (double& lambda : doubled) lambda *= 2;
-  const SolveRequest inner{request.x, request.gram, request.bias,       request.label,   request.weight,
-                           nullptr,   doubled,      Decoder::automatic, request.options, request.context};
+  const PathRequest path{doubled, request.options, request.context};
   const auto run = [&](auto scorer, const auto& x) {
     using Scorer = decltype(scorer);
     const Problem<Scorer> problem{&scorer, request.label, Groups(request.weight.size(), costs.labels()), request.weight,
                                   0};
-    solve(problem, x, costs, inner, [&](const SolveResult& result) {
-      MultilabelSolution out{result, scorer.weights(), 2 * scorer.norm_squared(), {}};
-      if (!thresholds.empty()) out.predicted = predict(scorer, thresholds, request.context->threads);
+    solve(problem, x, request, path, [&](const SolveResult& result) {
+      auto out = std::make_unique<MultilabelSolution>();
+      out->result = result;
+      out->weights = scorer.weights();
+      out->norm_squared = 2 * scorer.norm_squared();
+      if (!thresholds.empty()) out->predicted = predict(scorer, thresholds, request.context->threads);
       emit(std::move(out));
     });
   };
@@ -152,4 +138,4 @@ void solve_multilabel(const MultilabelRequest& request, const std::function<void
       request.x);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

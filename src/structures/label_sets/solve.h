@@ -1,6 +1,7 @@
 // From options to a solver of multi-label problems without dependencies between the labels, one call for a path of
 // lambdas: each is started from the solution of the one before. Every label j of an example is on or off and has one
-// score s_j, its scores "on" and "off" being s_j and -s_j (structures/label_sets/space.h). What is minimised over all weights:
+// score s_j, its scores "on" and "off" being s_j and -s_j (structures/label_sets/space.h). What is minimised over all
+// weights:
 //
 //   P(w) = sum_i p_i S(s_i, y_i) + lambda/2 |w|^2,     |w|^2 = 2 |W|^2 with s = W^T Phi(x)
 //
@@ -14,6 +15,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,10 +24,10 @@
 #include "m4n/dataset.h"
 #include "m4n/options.h"
 #include "solvers/kernel_scorer.h"
-#include "solvers/problem.h"
 #include "structures/label_sets/thresholds.h"
+#include "structures/training_set.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct MultilabelRequest {
   FeaturesView x;          // after transforms
@@ -40,15 +42,14 @@ struct MultilabelRequest {
   const Context* context;
 };
 
-struct MultilabelSolution {
-  SolveResult result;
-  std::vector<double> weights;          // (features + bias) x M, or n x M coefficients of a kernel
-  double norm_squared = 0;              // |w|^2
+// Weights (features + bias) x M, or n x M coefficients of a kernel.
+struct MultilabelSolution : RowSolution {
   std::vector<std::int32_t> predicted;  // for the training examples, where asked for
 };
 
 // Hands over a solution a lambda, in their order. Throws Error for labels that are neither 0 nor 1 and sizes that do
 // not fit together, UsageError for what cannot be trained.
-void solve_multilabel(const MultilabelRequest& request, const std::function<void(MultilabelSolution)>& emit);
+void solve_multilabel(const MultilabelRequest& request,
+                      const std::function<void(std::unique_ptr<MultilabelSolution>)>& emit);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <span>
 
-#include "structures/label_sets/kernels.h"
 #include "structures/classes/space.h"
+#include "structures/label_sets/kernels.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class OnOffSpace {
  public:
@@ -41,4 +41,4 @@ class OnOffSpace {
   std::size_t labels_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -1,5 +1,6 @@
 // The surrogates of M labels that are on or off, with a loss that is the mean over the labels (losses/label_costs.h).
-// Everything decomposes: with the scores s and the means m of structures/label_sets/space.h, a = miss_j / M and b = false_alarm_j / M
+// Everything decomposes: with the scores s and the means m of structures/label_sets/space.h, a = miss_j / M and b =
+// false_alarm_j / M
 //
 //   M4N   h(m) = sum_j min(a (1 + m_j)/2, b (1 - m_j)/2)        a kink at m = (b - a)/(a + b), worth ab/(a + b)
 //   M3N   sum_j  a (1 - m_j)/2 if the label is on, b (1 + m_j)/2 if it is off
@@ -15,7 +16,7 @@
 #include "structures/label_sets/space.h"
 #include "surrogates/surrogate.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class OnOffMaxMin {
  public:
@@ -145,4 +146,4 @@ class OnOffCrf {
   OnOffSpace space_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -1,9 +1,10 @@
 #include "structures/label_sets/synthetic.h"
+#include "structures/generated.h"
 
 #include <algorithm>
 #include <array>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::size_t region_count = 6, label_count = 6;
@@ -43,4 +44,26 @@ double SyntheticLabels::best_loss(const LabelCosts& costs) {
   return sum / static_cast<double>(region_count * label_count);
 }
 
-}  // namespace m4n
+Generated write_synthetic_labels(std::size_t n, std::uint64_t seed, TextSink& sink) {
+  SyntheticLabels problem(seed);
+  const std::size_t regions = SyntheticLabels::regions(), labels = SyntheticLabels::labels();
+  const std::vector<std::string> beginnings = indicator_lines(regions);
+  const auto numbered = [](const char* letter, std::size_t count) {
+    std::vector<std::string> out;
+    for (std::size_t j = 1; j <= count; ++j) out.push_back(letter + std::to_string(j));
+    return fmt::format("{}", fmt::join(out, ","));
+  };
+  PiecewiseText out(sink, 50'000);
+  out.text = fmt::format("{},{}\n", numbered("x", regions), numbered("y", labels));
+  for (std::size_t i = 0; i < n; ++i) {
+    const SyntheticLabels::Draw draw = problem.next();
+    out.text += fmt::format("{}{}\n", beginnings[draw.region], fmt::join(draw.label, ","));
+    out.end_example();
+  }
+  out.flush();
+  return generated("multilabel", n, seed, regions, labels, SyntheticLabels::best_loss(LabelCosts::hamming(labels)),
+                   fmt::format("{} labels, on or off; x1..x{} say in which of {} equally likely regions the input lies",
+                               labels, regions, regions));
+}
+
+}  // namespace m4n::detail

@@ -13,8 +13,9 @@
 
 #include "core/rng.h"
 #include "losses/label_costs.h"
+#include "structures/structure.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class SyntheticLabels {
  public:
@@ -36,4 +37,7 @@ class SyntheticLabels {
   Rng rng_;
 };
 
-}  // namespace m4n
+// The examples as CSV x1..xR,y1..yM.
+Generated write_synthetic_labels(std::size_t n, std::uint64_t seed, TextSink& sink);
+
+}  // namespace m4n::detail

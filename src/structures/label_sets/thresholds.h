@@ -1,15 +1,13 @@
 // From the score of a label that is on or off to its prediction.
 #pragma once
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "losses/label_costs.h"
 #include "m4n/options.h"
 
-namespace m4n {
-
-// The decoder a user gets who asks for none: `expected` for CRF, `adversary` for M4N where misses and false alarms cost
-// differently, `argmax` otherwise (where they cost the same, all three are the same).
-Decoder default_label_decoder(SurrogateKind surrogate, const LabelCosts& costs);
+namespace m4n::detail {
 
 // A label is predicted on where its score is above its threshold:
 //   argmax     0
@@ -18,4 +16,7 @@ Decoder default_label_decoder(SurrogateKind surrogate, const LabelCosts& costs);
 // Throws UsageError for decoders that do not go with the surrogate.
 std::vector<double> label_thresholds(SurrogateKind surrogate, Decoder decode, const LabelCosts& costs);
 
-}  // namespace m4n
+// 1 where a score is above its label's threshold, 0 elsewhere; scores are those of all labels, example by example.
+std::vector<std::int32_t> above_thresholds(std::span<const double> scores, const std::vector<double>& threshold);
+
+}  // namespace m4n::detail

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "core/message.h"
 #include "core/wording.h"
-#include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // sum c log c, with 0 log 0 = 0.
@@ -26,13 +26,13 @@ LabelCounts::LabelCounts(std::span<const std::int32_t> labels, std::span<const s
     : labels_(labels), counts_(counts), rows_(counts.empty() ? 0 : labels.size() / counts.size()) {
   const std::size_t parts = counts.size();
   if (rows_ == 0 || labels.size() != rows_ * parts)
-    throw Error(fmt::format("{} cannot be rows of {}; expected at least one whole row", counted(labels.size(), "label"),
-                            parts));
+    throw Error(
+        say("{} cannot be rows of {}; expected at least one whole row", counted(labels.size(), "label"), parts));
   for (std::size_t e = 0; e < labels.size(); ++e) {
     const std::size_t m = e % parts;
     if (labels[e] < 0 || static_cast<std::uint32_t>(labels[e]) >= counts[m])
-      throw Error(fmt::format("row {}, label {}: found {}, expected a number from 0 to {}", e / parts, m, labels[e],
-                              static_cast<std::int64_t>(counts[m]) - 1));
+      throw Error(say("row {}, label {}: found {}, expected a number from 0 to {}", e / parts, m, labels[e],
+                      static_cast<std::int64_t>(counts[m]) - 1));
   }
   for (std::size_t m = 0; m < parts; ++m) {
     std::vector<double> count(counts[m]);
@@ -80,4 +80,4 @@ std::vector<GraphEdge> label_tree(std::span<const std::int32_t> labels, std::spa
   return edges;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -13,7 +13,7 @@
 
 #include "structures/graphs/factor_graph.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // `labels` has n >= 1 rows of M labels, label m of a row between 0 and counts[m] - 1. Throws Error otherwise, with the
 // row and the label in the message.
@@ -36,4 +36,4 @@ class LabelCounts {
 // numbers are preferred.
 std::vector<GraphEdge> label_tree(std::span<const std::int32_t> labels, std::span<const std::uint32_t> counts);
 
-}  // namespace m4n
+}  // namespace m4n::detail

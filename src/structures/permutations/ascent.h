@@ -4,7 +4,7 @@
 #include "structures/permutations/atoms.h"
 #include "structures/permutations/oracles.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // The dual point, which a path of lambdas hands on.
 template <class Oracle>
@@ -128,4 +128,4 @@ class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, S
   AlignedVector<double> scores_, delta_, against_, image_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

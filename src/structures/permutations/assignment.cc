@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "m4n/error.h"
+#include "core/message.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 void Assignment::load(std::span<const double> scores, std::size_t size) {
   row_dual_.resize(size);
@@ -15,9 +15,9 @@ void Assignment::load(std::span<const double> scores, std::size_t size) {
   for (std::size_t e = 0; e < size * size; ++e)
     if (!(std::abs(scores[e]) <= largest_score))
       throw Error(
-          fmt::format("the score of item {} at position {} is {}; expected a number between -{} and {}; look for "
-                      "features or weights that are not finite or far too large (--standardize yes scales features)",
-                      e / size, e % size, scores[e], largest_score, largest_score));
+          say("the score of item {} at position {} is {}; expected a number between -{} and {}; look for "
+              "features or weights that are not finite or far too large (--standardize yes scales features)",
+              e / size, e % size, scores[e], largest_score, largest_score));
 }
 
 double Assignment::solve(std::span<const double> scores, std::size_t size) {
@@ -50,4 +50,4 @@ double Assignment::search() {
   return value;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

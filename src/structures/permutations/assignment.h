@@ -13,7 +13,7 @@
 
 #include "structures/permutations/assignment_search.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class Assignment {
  public:
@@ -45,4 +45,4 @@ class Assignment {
   AlignedVector<double> row_dual_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

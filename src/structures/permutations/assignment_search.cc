@@ -14,7 +14,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, kernels::lane_block>;
@@ -188,11 +188,11 @@ double DualValue(const AssignmentTable& t) {
   return total;
 }
 
-}  // namespace m4n::HWY_NAMESPACE
+}  // namespace m4n::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n {
+namespace m4n::detail {
 
 HWY_EXPORT(LoadScores);
 HWY_EXPORT(ReduceColumns);
@@ -213,5 +213,5 @@ void reduce_columns(AssignmentTable& table) { HWY_DYNAMIC_DISPATCH(ReduceColumns
 void search_assignment(AssignmentTable& table) { HWY_DYNAMIC_DISPATCH(SearchAssignment)(table); }
 double dual_value(const AssignmentTable& table) { return HWY_DYNAMIC_DISPATCH(DualValue)(table); }
 
-}  // namespace m4n
+}  // namespace m4n::detail
 #endif

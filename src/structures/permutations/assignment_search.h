@@ -1,4 +1,5 @@
-// The search behind structures/permutations/assignment.h, compiled once for every vector width; the answers do not depend on the width.
+// The search behind structures/permutations/assignment.h, compiled once for every vector width; the answers do not
+// depend on the width.
 //
 // It works on reduced costs price_j - S[i][j], with the column duals as prices of the positions: an item likes the
 // position best where S[i][j] - price_j is largest.
@@ -9,7 +10,7 @@
 #include "core/aligned.h"
 #include "core/kernels.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct AssignmentTable {
   std::size_t size = 0, stride = 0;           // stride: size padded to whole vectors
@@ -31,4 +32,4 @@ void search_assignment(AssignmentTable& table);
 // sum_j price_j + sum_i max_j (S[i][j] - price_j).
 double dual_value(const AssignmentTable& table);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,7 +5,7 @@
 #include "core/kernels.h"
 #include "solvers/atom_weights.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 double PermutationAtoms::risk() const {
   double sum = 0;
@@ -74,4 +74,4 @@ void PermutationAtoms::forget(unsigned visits) {
   image_.resize(kept * length_);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -12,7 +12,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 
 HWY_INLINE void add_scaled(double* HWY_RESTRICT out, double a, const double* HWY_RESTRICT x, std::size_t count) {
   for (std::size_t k = 0; k < count; ++k) out[k] += a * x[k];
@@ -108,11 +108,11 @@ void ApplyBlocks(const BirkhoffBlocks& f, const double* x, const double* y, doub
   }
 }
 
-}  // namespace m4n::HWY_NAMESPACE
+}  // namespace m4n::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n {
+namespace m4n::detail {
 
 HWY_EXPORT(ComputeBlocks);
 HWY_EXPORT(ApplyBlocks);
@@ -134,5 +134,5 @@ void apply_blocks(const BirkhoffBlocks& blocks, std::span<const double> x, std::
   HWY_DYNAMIC_DISPATCH(ApplyBlocks)(blocks, x.data(), y.data(), out_p.data(), out_q.data());
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail
 #endif

@@ -13,7 +13,7 @@
 #include "core/aligned.h"
 #include "structures/permutations/birkhoff_newton.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct BirkhoffBlocks {
   std::size_t size = 0;
@@ -31,4 +31,4 @@ void compute_blocks(BirkhoffBlocks& blocks, std::span<const double> p, std::span
 void apply_blocks(const BirkhoffBlocks& blocks, std::span<const double> x, std::span<const double> y,
                   std::span<double> out_p, std::span<double> out_q);
 
-}  // namespace m4n
+}  // namespace m4n::detail

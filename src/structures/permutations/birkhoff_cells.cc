@@ -14,7 +14,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Mostly plain loops that the compiler makes vectors of. Sums run in eight lanes, however wide vectors are.
@@ -152,11 +152,11 @@ void Step(BirkhoffCells& c, double primal, double dual) {
   move(c.r, c.dr, dual);
 }
 
-}  // namespace m4n::HWY_NAMESPACE
+}  // namespace m4n::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n {
+namespace m4n::detail {
 
 HWY_EXPORT(Weigh);
 HWY_EXPORT(Aim);
@@ -193,5 +193,5 @@ double gap_after(const BirkhoffCells& cells, double primal, double dual) {
 }
 void step(BirkhoffCells& cells, double primal, double dual) { HWY_DYNAMIC_DISPATCH(Step)(cells, primal, dual); }
 
-}  // namespace m4n
+}  // namespace m4n::detail
 #endif

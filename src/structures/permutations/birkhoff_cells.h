@@ -6,7 +6,7 @@
 #include "core/aligned.h"
 #include "structures/permutations/birkhoff_newton.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // The iterate and its step, M x M by rows each.
 struct BirkhoffCells {
@@ -36,4 +36,4 @@ double dual_length(const BirkhoffCells& cells, double share);
 double gap_after(const BirkhoffCells& cells, double primal, double dual);
 void step(BirkhoffCells& cells, double primal, double dual);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace m4n {
+namespace m4n::detail {
 
 BirkhoffAnswer BirkhoffDouble::solve(std::span<const double> scores, const PositionLoss& loss,
                                      const BirkhoffLimits& limits, std::size_t room, BirkhoffSeeds& seeds) {
@@ -164,4 +164,4 @@ void BirkhoffDouble::keep(BirkhoffSeeds& seeds) const {
   take(predictions_, prediction_weight_, seeds.prediction);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

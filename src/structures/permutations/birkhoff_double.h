@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "core/aligned.h"
-#include "structures/permutations/birkhoff_referee.h"
 #include "games/growing_game.h"
+#include "structures/permutations/birkhoff_referee.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // The permutations that had weight at the last visit of an example, M positions each. Empty = cold. Seeds of other
 // scores cost time and never correctness; those that are no permutations are dropped.
@@ -58,4 +58,4 @@ class BirkhoffDouble {
   std::vector<std::uint8_t> seen_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

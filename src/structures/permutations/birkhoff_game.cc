@@ -1,6 +1,6 @@
 #include "structures/permutations/birkhoff_game.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // An example whose game was too diffuse for the double oracle goes straight to the interior point for so many visits.
@@ -42,4 +42,4 @@ BirkhoffAnswer BirkhoffGame::solve(std::span<const double> scores, const Positio
   return answer;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

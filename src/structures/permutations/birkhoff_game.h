@@ -10,7 +10,7 @@
 #include "structures/permutations/birkhoff_interior.h"
 #include "structures/permutations/birkhoff_referee.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class BirkhoffGame {
  public:
@@ -24,4 +24,4 @@ class BirkhoffGame {
   BirkhoffInterior interior_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -6,7 +6,7 @@
 
 #include "structures/permutations/sinkhorn.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr double sum_error = 1e-11, bad_sums = 1e-6;  // that a direction may leave in the sums of P and Q
@@ -219,7 +219,7 @@ double BirkhoffInterior::balance() {
     apply_blocks(blocks_, cells_.x, cells_.y, cells_.dp, cells_.dq);
   const double worst = sum_errors(cells_, newton_);
   if (worst <= sum_error) return worst;
-  m4n::solve(newton_);
+  detail::solve(newton_);
   move_sums(newton_, cells_);
   for (std::size_t i = 0; i < size_; ++i) {
     du_[i] += newton_.row_s[i];
@@ -241,4 +241,4 @@ bool BirkhoffInterior::direct() {
   return off <= bad_sums;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

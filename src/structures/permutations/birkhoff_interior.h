@@ -30,7 +30,7 @@
 #include "structures/permutations/birkhoff_newton.h"
 #include "structures/permutations/birkhoff_referee.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class BirkhoffInterior {
  public:
@@ -66,4 +66,4 @@ class BirkhoffInterior {
   AlignedVector<double> u_, v_, du_, dv_, rows_, columns_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

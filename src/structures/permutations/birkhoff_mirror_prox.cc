@@ -6,7 +6,7 @@
 #include "core/kernels.h"
 #include "structures/permutations/sinkhorn.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr double least_entry = 1e-200;  // what is below it, no step brings back
@@ -134,4 +134,4 @@ BirkhoffAnswer BirkhoffMirrorProx::run(BirkhoffReferee& referee, const BirkhoffL
   }
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -14,7 +14,7 @@
 #include "core/aligned.h"
 #include "structures/permutations/birkhoff_referee.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class BirkhoffMirrorProx {
  public:
@@ -39,4 +39,4 @@ class BirkhoffMirrorProx {
   AlignedVector<double> gradient_, gradient_q_, scratch_, rows_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

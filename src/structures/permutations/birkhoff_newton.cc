@@ -13,7 +13,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::CappedTag<double, kernels::lane_block>;
@@ -160,11 +160,11 @@ void Solve(BirkhoffNewton& f) {
   }
 }
 
-}  // namespace m4n::HWY_NAMESPACE
+}  // namespace m4n::detail::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n {
+namespace m4n::detail {
 
 HWY_EXPORT(Factor);
 HWY_EXPORT(Solve);
@@ -186,5 +186,5 @@ void BirkhoffNewton::shape(std::size_t m) {
 void factor(BirkhoffNewton& system) { HWY_DYNAMIC_DISPATCH(Factor)(system); }
 void solve(BirkhoffNewton& system) { HWY_DYNAMIC_DISPATCH(Solve)(system); }
 
-}  // namespace m4n
+}  // namespace m4n::detail
 #endif

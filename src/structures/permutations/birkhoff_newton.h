@@ -14,7 +14,7 @@
 
 #include "core/aligned.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct BirkhoffNewton {
   std::size_t size = 0, order = 0, stride = 0;  // order = 2 (M-1)
@@ -40,4 +40,4 @@ void factor(BirkhoffNewton& system);
 // Overwrites row_s, row_t, column_s, column_t by du, da, dv, db.
 void solve(BirkhoffNewton& system);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace m4n {
+namespace m4n::detail {
 
 void BirkhoffReferee::start(std::span<const double> scores, const PositionLoss& loss, double cut) {
   loss_ = &loss;
@@ -64,4 +64,4 @@ void take_better(const BirkhoffAnswer& other, BirkhoffAnswer& best) {
   best.rounds += other.rounds;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -18,11 +18,11 @@
 #include <span>
 
 #include "core/aligned.h"
-#include "losses/position_loss.h"
 #include "games/bounds.h"
+#include "losses/position_loss.h"
 #include "structures/permutations/assignment.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // When to stop: upper - lower <= gap * range(L), or after as many rounds (iterations).
 struct BirkhoffLimits {
@@ -74,4 +74,4 @@ class BirkhoffReferee {
   AlignedVector<double> reduced_, work_, prediction_dual_, truth_dual_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

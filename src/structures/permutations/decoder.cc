@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "structures/classes/decoder.h"
-
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 bool symmetric(const PositionLoss& loss) {
@@ -17,9 +15,8 @@ bool symmetric(const PositionLoss& loss) {
 
 }  // namespace
 
-Decoder permutation_decoder(Decoder asked, SurrogateKind surrogate, const PositionLoss& loss) {
-  const bool plain = loss.form() != PositionLoss::Form::general || symmetric(loss);
-  return parts_decoder(asked, surrogate, plain, "permutations");
+bool decodes_by_scores(const PositionLoss& loss) {
+  return loss.form() != PositionLoss::Form::general || symmetric(loss);
 }
 
 void PermutationDecoder::decode(std::span<const double> v, std::span<std::int32_t> position) {
@@ -53,4 +50,4 @@ void PermutationDecoder::sort(std::span<const double> v, std::span<std::int32_t>
     position[static_cast<std::size_t>(order_[place])] = static_cast<std::int32_t>(place);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

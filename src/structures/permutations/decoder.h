@@ -13,10 +13,10 @@
 #include "structures/permutations/birkhoff_game.h"
 #include "structures/permutations/gibbs.h"
 
-namespace m4n {
+namespace m4n::detail {
 
-// The one asked for, or the usual one of the surrogate and the loss. Throws UsageError where they do not go together.
-Decoder permutation_decoder(Decoder asked, SurrogateKind surrogate, const PositionLoss& loss);
+// Whether decoding by the largest score is usual: costs that are the same in both directions, or of rank one.
+bool decodes_by_scores(const PositionLoss& loss);
 
 // Scratch of one thread.
 class PermutationDecoder {
@@ -40,4 +40,4 @@ class PermutationDecoder {
   std::vector<std::int32_t> order_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -7,16 +7,16 @@
 #include <cmath>
 #include <cstdint>
 
-#include "m4n/error.h"
+#include "core/message.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 double PermutationGibbs::marginals(std::span<const double> scores, std::size_t size, std::span<double> p) {
   if (size > largest_size)
     throw UsageError(
-        fmt::format("the exact distribution over permutations of {} items is out of reach; expected at most "
-                    "{}; choose another surrogate, such as m4n or m3n",
-                    size, largest_size));
+        say("the exact distribution over permutations of {} items is out of reach; expected at most "
+            "{}; choose another surrogate, such as m4n or m3n",
+            size, largest_size));
   assignment_.solve(scores, size);
   const auto u = assignment_.row_duals(), w = assignment_.column_duals();
   weight_.resize(size * size);
@@ -54,4 +54,4 @@ double PermutationGibbs::marginals(std::span<const double> scores, std::size_t s
   return top + std::log(partition);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -15,7 +15,7 @@
 #include "core/aligned.h"
 #include "structures/permutations/assignment.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class PermutationGibbs {
  public:
@@ -30,4 +30,4 @@ class PermutationGibbs {
   AlignedVector<double> weight_, forward_, backward_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -1,10 +1,10 @@
-// Linear scores of rankings, those of solvers/linear_scorer.h with one class a part: a cell (item, position) of the score
-// matrix, or an item where the loss is of rank one. Atoms (structures/permutations/atoms.h) are kept as parts: with one
-// feature row an example, <Phi(x) a^T, Phi(x) b^T> = |Phi(x)|^2 a.b.
+// Linear scores of rankings, those of solvers/linear_scorer.h with one class a part: a cell (item, position) of the
+// score matrix, or an item where the loss is of rank one. Atoms (structures/permutations/atoms.h) are kept as parts:
+// with one feature row an example, <Phi(x) a^T, Phi(x) b^T> = |Phi(x)|^2 a.b.
 #pragma once
 #include "solvers/linear_scorer.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class View>
 class ItemScorer : public LinearScorer<View> {
@@ -33,4 +33,4 @@ class ItemScorer : public LinearScorer<View> {
   std::vector<double> scale_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

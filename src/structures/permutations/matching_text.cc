@@ -10,12 +10,12 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/message.h"
 #include "core/wording.h"
 #include "data/table.h"
-#include "m4n/error.h"
 #include "m4n/read.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::string_view names_word = "features", example_word = "matching";
@@ -52,7 +52,7 @@ bool means_nothing(std::string_view line) {
 
 class MatchingRows {
  public:
-  MatchingRows(LineReader& lines, bool partners_required) : lines_(lines), partners_required_(partners_required) {}
+  MatchingRows(LineReader& lines, Truth partners) : lines_(lines), required_(partners == Truth::required) {}
 
   void expect(const std::vector<std::string>& names, std::size_t features) {
     model_names_ = &names;
@@ -64,11 +64,11 @@ class MatchingRows {
     for (std::string_view line; lines_.next(line);)
       if (!means_nothing(line)) add(line);
     if (size_ == 0)
-      throw Error(fmt::format("{}: no matchings; expected a line 'matching M p_1 ... p_M' and its M x M lines of pairs",
-                              lines_.file()));
+      throw Error(say("{}: no matchings; expected a line 'matching M p_1 ... p_M' and its M x M lines of pairs",
+                      lines_.file()));
     if (row_ < size_)
-      throw Error(fmt::format("{}: the file ends within {}, after {} of {} pairs; it was cut off, or M is wrong",
-                              lines_.file(), example(), row_ * size_ + column_, size_ * size_));
+      throw Error(say("{}: the file ends within {}, after {} of {} pairs; it was cut off, or M is wrong", lines_.file(),
+                      example(), row_ * size_ + column_, size_ * size_));
     data_.x = std::move(matrix_);
     data_.feature_rows = Groups(std::move(pair_start_));
     data_.labels = Groups(std::move(point_start_));
@@ -83,14 +83,14 @@ class MatchingRows {
     if (word == example_word) return start_example(rest);
     if (word == names_word && size_ == 0 && !named_) return take_names(rest);
     if (size_ == 0)
-      throw Error(fmt::format("{}: found {}, expected 'matching M p_1 ... p_M'{}", where(), shown(word),
-                              named_ ? "" : " or 'features NAME NAME ...'"));
+      throw Error(say("{}: found {}, expected 'matching M p_1 ... p_M'{}", where(), shown(word),
+                      named_ ? "" : " or 'features NAME NAME ...'"));
     if (word == names_word)
-      throw Error(fmt::format("{}: found 'features' behind a matching; it stands once, before all else", where()));
+      throw Error(say("{}: found 'features' behind a matching; it stands once, before all else", where()));
     throw Error(
-        fmt::format("{}: found {}, expected the next 'matching M p_1 ... p_M' or the end: {} has all its {}; "
-                    "remove the line, or correct M",
-                    where(), shown(word), example(), counted(size_ * size_, "pair")));
+        say("{}: found {}, expected the next 'matching M p_1 ... p_M' or the end: {} has all its {}; "
+            "remove the line, or correct M",
+            where(), shown(word), example(), counted(size_ * size_, "pair")));
   }
 
   void take_names(std::string_view rest) {
@@ -99,21 +99,20 @@ class MatchingRows {
     std::unordered_map<std::string, std::size_t> place;
     for (std::string_view word; !(word = next_word(rest)).empty();) {
       if (!place.emplace(word, names.size()).second)
-        throw Error(fmt::format("{}: the feature {} occurs twice; every name stands for one", where(), shown(word)));
+        throw Error(say("{}: the feature {} occurs twice; every name stands for one", where(), shown(word)));
       names.emplace_back(word);
     }
-    if (names.empty())
-      throw Error(fmt::format("{}: no names behind 'features'; name them, or leave the line out", where()));
+    if (names.empty()) throw Error(say("{}: no names behind 'features'; name them, or leave the line out", where()));
     if (model_names_ != nullptr && names.size() != matrix_.cols)
-      throw Error(fmt::format("{}: found the names of {}, expected {} {}", where(), counted(names.size(), "feature"),
-                              matrix_.cols, expected_by_));
+      throw Error(say("{}: found the names of {}, expected {} {}", where(), counted(names.size(), "feature"),
+                      matrix_.cols, expected_by_));
     if (model_names_ != nullptr && !model_names_->empty()) {
       place_.resize(names.size());
       for (std::size_t c = 0; c < names.size(); ++c) {
         const auto found = place.find((*model_names_)[c]);
         if (found == place.end())
-          throw Error(fmt::format("{}: no feature {}, which the model was trained on; the features are {}", where(),
-                                  shown((*model_names_)[c]), shown_list(names, 8)));
+          throw Error(say("{}: no feature {}, which the model was trained on; the features are {}", where(),
+                          shown((*model_names_)[c]), shown_list(names, 8)));
         place_[found->second] = c;
       }
       names = *model_names_;
@@ -126,18 +125,17 @@ class MatchingRows {
     const std::string_view word = next_word(rest);
     const auto size = whole_number(word);
     if (!size || *size == 0 || *size > largest_matching)
-      throw Error(fmt::format("{}: found {} behind 'matching', expected the number of points a side, from 1 to {}",
-                              where(), shown(word), largest_matching));
+      throw Error(say("{}: found {} behind 'matching', expected the number of points a side, from 1 to {}", where(),
+                      shown(word), largest_matching));
     const std::size_t partners = count_words(rest);
     if (partners != *size && partners != 0)
-      throw Error(fmt::format("{}: found {}, expected {}: one for every point of the first set{}", where(),
-                              counted(partners, "partner"), *size,
-                              partners_required_ ? "" : ", or none where they are not known"));
-    if (partners == 0 && partners_required_)
+      throw Error(say("{}: found {}, expected {}: one for every point of the first set{}", where(),
+                      counted(partners, "partner"), *size, required_ ? "" : ", or none where they are not known"));
+    if (partners == 0 && required_)
       throw Error(
-          fmt::format("{}: no partners, which are needed here: write 'matching {} p_1 ... p_{}', point i "
-                      "belonging to point p_i, or leave the example out",
-                      where(), *size, *size));
+          say("{}: no partners, which are needed here: write 'matching {} p_1 ... p_{}', point i "
+              "belonging to point p_i, or leave the example out",
+              where(), *size, *size));
     make_room(data_.label, *size, lines_);
     if (partners == 0)
       data_.label.insert(data_.label.end(), *size, unknown_label);
@@ -156,14 +154,14 @@ class MatchingRows {
       const std::string_view word = next_word(rest);
       const auto partner = whole_number(word);
       if (!partner || *partner == 0 || *partner > size)
-        throw Error(fmt::format("{}: the partner of point {} is {}, expected a whole number from 1 to {}", where(), i,
-                                shown(word), size));
+        throw Error(say("{}: the partner of point {} is {}, expected a whole number from 1 to {}", where(), i,
+                        shown(word), size));
       std::size_t& owner = taken_by_[*partner - 1];
       if (owner != 0)
         throw Error(
-            fmt::format("{}: points {} and {} have the same partner {}; partners must be a permutation of 1 "
-                        "to {}, each once",
-                        where(), owner, i, *partner, size));
+            say("{}: points {} and {} have the same partner {}; partners must be a permutation of 1 "
+                "to {}, each once",
+                where(), owner, i, *partner, size));
       owner = i;
       data_.label.push_back(static_cast<std::int32_t>(*partner - 1));
     }
@@ -207,8 +205,8 @@ class MatchingRows {
   void count_features(std::string_view values) {
     matrix_.cols = count_words(values);
     if (matrix_.cols == 0)
-      throw Error(fmt::format("{}: pair {} {} has no features; expected at least one number behind it", where(),
-                              row_ + 1, column_ + 1));
+      throw Error(say("{}: pair {} {} has no features; expected at least one number behind it", where(), row_ + 1,
+                      column_ + 1));
     expected_by_ = fmt::format("as on line {}", lines_.line_number());
   }
 
@@ -219,27 +217,27 @@ class MatchingRows {
     std::string_view rest = line;
     const std::string_view first = next_word(rest), second = next_word(rest);
     if (first == example_word || first == names_word)
-      throw Error(fmt::format("{}: found {}, expected {}: {}; add the pairs that are missing, or correct M", where(),
-                              shown(first), pair, order));
+      throw Error(say("{}: found {}, expected {}: {}; add the pairs that are missing, or correct M", where(),
+                      shown(first), pair, order));
     const auto length = static_cast<std::size_t>(second.data() + second.size() - first.data());
-    throw Error(fmt::format("{}: found {}, expected {}: {}", where(), shown({first.data(), length}), pair, order));
+    throw Error(say("{}: found {}, expected {}: {}", where(), shown({first.data(), length}), pair, order));
   }
 
   [[noreturn]] void refuse_length(std::string_view line) const {
-    throw Error(fmt::format("{}: pair {} {} has {}, expected {} {}; every pair has the same ones", where(), row_ + 1,
-                            column_ + 1, counted(count_words(line) - 2, "feature"), matrix_.cols, expected_by_));
+    throw Error(say("{}: pair {} {} has {}, expected {} {}; every pair has the same ones", where(), row_ + 1,
+                    column_ + 1, counted(count_words(line) - 2, "feature"), matrix_.cols, expected_by_));
   }
 
   [[noreturn]] void refuse_value(std::string_view rest, std::size_t c) const {
-    throw Error(fmt::format("{}: feature {} of pair {} {}: found {}, expected a number of at most {:g} in size",
-                            where(), c + 1, row_ + 1, column_ + 1, shown(next_word(rest)), largest_value));
+    throw Error(say("{}: feature {} of pair {} {}: found {}, expected a number of at most {:g} in size", where(), c + 1,
+                    row_ + 1, column_ + 1, shown(next_word(rest)), largest_value));
   }
 
   std::string example() const { return fmt::format("the matching of line {}", line_of_example_); }
   std::string where() const { return fmt::format("{}: line {}", lines_.file(), lines_.line_number()); }
 
   LineReader& lines_;
-  const bool partners_required_;
+  const bool required_;
   const std::vector<std::string>* model_names_ = nullptr;
   std::string expected_by_;         // who says how many features there are
   bool named_ = false;              // the file names them
@@ -253,11 +251,11 @@ class MatchingRows {
 
 }  // namespace
 
-Dataset read_matchings(LineReader& lines) { return MatchingRows(lines, true).read(); }
+Dataset read_matchings(LineReader& lines) { return MatchingRows(lines, Truth::required).read(); }
 
 Dataset read_matchings(LineReader& lines, const std::vector<std::string>& feature_names, std::size_t features,
-                       bool partners_required) {
-  MatchingRows rows(lines, partners_required);
+                       Truth partners) {
+  MatchingRows rows(lines, partners);
   rows.expect(feature_names, features);
   return rows.read();
 }
@@ -282,8 +280,7 @@ void append_feature_line(const std::vector<std::string>& feature_names, std::str
   const auto separates = [](char c) { return static_cast<unsigned char>(c) <= ' '; };  // blanks, ends of lines
   for (const std::string& name : feature_names)
     if (name.empty() || std::any_of(name.begin(), name.end(), separates))
-      throw Error(
-          fmt::format("the feature {} cannot be written: names in a file of matchings are single words", shown(name)));
+      throw Error(say("the feature {} cannot be written: names in a file of matchings are single words", shown(name)));
   text += names_word;
   for (const std::string& name : feature_names) text += " " + name;
   text += '\n';
@@ -306,16 +303,4 @@ void append_matching(const Dataset& data, std::size_t example, std::string& text
     }
 }
 
-Dataset read_training_matchings(const std::string& path) {
-  Input input = Input::open(path);
-  LineReader lines(input);
-  return read_matchings(lines);
-}
-
-Dataset read_model_matchings(const std::string& path, const Model& model, bool partners_required) {
-  Input input = Input::open(path);
-  LineReader lines(input);
-  return read_matchings(lines, model.feature_names, model.d, partners_required);
-}
-
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -15,8 +15,9 @@
 
 #include "data/text.h"
 #include "m4n/dataset.h"
+#include "m4n/read.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Points a side: more of them make 10^8 pairs, and are a slip.
 inline constexpr std::size_t largest_matching = 10000;
@@ -26,9 +27,9 @@ inline constexpr std::size_t largest_matching = 10000;
 Dataset read_matchings(LineReader& lines);
 
 // For a model trained on `features` features of these names (or none). A file that names its features may have them in
-// any order. Unknown partners become unknown_label, unless `partners_required`.
+// any order. Partners that are not known become unknown_label where they are optional.
 Dataset read_matchings(LineReader& lines, const std::vector<std::string>& feature_names, std::size_t features,
-                       bool partners_required);
+                       Truth partners);
 
 // Whether a file that begins like this holds matchings: its first word is `matching`, with a number behind it, or
 // `features`, with a line of that kind (or the end of what is known) after it.
@@ -39,4 +40,4 @@ bool looks_like_matchings(std::string_view head);
 void append_feature_line(const std::vector<std::string>& feature_names, std::string& text);
 void append_matching(const Dataset& data, std::size_t example, std::string& text);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // Pairs with the larger number first, in a sequence of the numbers 0..M-1, by a Fenwick tree of those seen.
@@ -98,4 +98,4 @@ PermutationMetrics PermutationMeans::mean() const {
   return mean;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

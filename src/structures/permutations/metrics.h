@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <span>
 
-namespace m4n {
+namespace m4n::detail {
 
 using PermutationView = std::span<const std::int32_t>;
 
@@ -47,4 +47,4 @@ class PermutationMeans {
   std::size_t examples_ = 0;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

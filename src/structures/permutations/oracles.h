@@ -1,6 +1,6 @@
-// The oracles of permutations as the atoms solver sees them (structures/permutations/ascent.h). For the scores v and the
-// truth y of one example, an answer is a mean mu of parts with its risk -Omega_y(mu), from below, and an upper bound of
-// Omega_y*(v) = max over mu of  v.mu - Omega_y(mu):
+// The oracles of permutations as the atoms solver sees them (structures/permutations/ascent.h). For the scores v and
+// the truth y of one example, an answer is a mean mu of parts with its risk -Omega_y(mu), from below, and an upper
+// bound of Omega_y*(v) = max over mu of  v.mu - Omega_y(mu):
 //
 //   PermutationMaxMin   M4N   risk h(mu); parts are the M x M cells
 //   PermutationRival    M3N   risk: the loss of one permutation; the cells; one assignment
@@ -14,11 +14,11 @@
 
 #include "core/aligned.h"
 #include "losses/position_losses.h"
+#include "structures/classes/space.h"
 #include "structures/permutations/birkhoff_game.h"
 #include "structures/permutations/rank_one_game.h"
-#include "structures/classes/space.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct PermutationAnswer {
   double upper = 0, risk = 0;
@@ -133,4 +133,4 @@ class RankOneRival {
   const PositionLosses* losses_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

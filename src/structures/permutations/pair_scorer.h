@@ -12,7 +12,7 @@
 #include "core/kernels.h"
 #include "m4n/dataset.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class View>
 class PairScorer {
@@ -110,4 +110,4 @@ class PairScorer {
   AlignedVector<double> w_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -6,7 +6,7 @@
 #include "structures/permutations/oracles.h"
 #include "surrogates/surrogate.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 template <class Exact>
 class PermutationPaper {
@@ -53,4 +53,4 @@ class PermutationPaper {
   std::size_t largest_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/message.h"
 #include "core/parallel.h"
-#include "m4n/error.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 constexpr std::size_t chunk = 64;  // examples a thread takes at a time
@@ -25,10 +25,6 @@ std::span<T> run_of(std::span<T> values, const Groups& groups, std::size_t i) {
 
 PermutationPredictor::PermutationPredictor(PositionLossChoice loss, std::size_t items, Decoder decoder)
     : loss_(std::move(loss)), items_(items), decoder_(decoder) {}
-
-PermutationPredictor::PermutationPredictor(const Model& model)
-    : PermutationPredictor(PositionLossChoice::remembered(model.loss_name, model.cost, model.k()), model.k(),
-                           model.decode) {}
 
 PositionLosses PermutationPredictor::losses_for(const Groups& items) const {
   PositionLosses out([this](std::size_t size) { return loss_.make(size); });
@@ -59,9 +55,9 @@ std::vector<double> PermutationPredictor::marginals(std::span<const double> scor
     const std::size_t size = length(items, i);
     if (size > PermutationGibbs::largest_size)
       throw Error(
-          fmt::format("example {} (counted from 1) has {} items; probabilities sum over all permutations, which "
-                      "is possible for up to {}",
-                      i + 1, size, PermutationGibbs::largest_size));
+          say("example {} (counted from 1) has {} items; probabilities sum over all permutations, which "
+              "is possible for up to {}",
+              i + 1, size, PermutationGibbs::largest_size));
     first_cell.push_back(first_cell.back() + size * size);
   }
   std::vector<double> out(first_cell.back());
@@ -113,8 +109,8 @@ Groups points_of(const Groups& pairs) {
     const std::size_t count = length(pairs, i);
     const auto side = static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(count))));
     if (side == 0 || side * side != count)
-      throw Error(fmt::format(
-          "matching {} (counted from 1) has {} rows of features; expected M x M for M points a side", i + 1, count));
+      throw Error(say("matching {} (counted from 1) has {} rows of features; expected M x M for M points a side", i + 1,
+                      count));
     offsets.push_back(offsets.back() + side);
   }
   return Groups(std::move(offsets));
@@ -133,4 +129,4 @@ double mean_position_loss(const PositionLossChoice& loss, const Groups& items, s
   return sum / all;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -7,16 +7,14 @@
 #include "losses/position_loss_choice.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
-#include "m4n/model.h"
 #include "structures/permutations/decoder.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class PermutationPredictor {
  public:
   // `items`: how many every ranking has; 0: matchings, of any sizes.
   PermutationPredictor(PositionLossChoice loss, std::size_t items, Decoder decoder);
-  explicit PermutationPredictor(const Model& model);
 
   // Scores as the model's weights give them, n x parts of rankings. The position of every item, from 0.
   std::vector<std::int32_t> rankings(std::span<const double> scores, const Context& context) const;
@@ -49,4 +47,4 @@ Groups points_of(const Groups& pairs);
 double mean_position_loss(const PositionLossChoice& loss, const Groups& items, std::span<const std::int32_t> truth,
                           std::span<const std::int32_t> predicted, std::span<const double> weight);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "m4n/error.h"
+#include "core/message.h"
 #include "structures/permutations/assignment.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 Bounds RankOneGame::solve(std::span<const double> v, const PositionLoss& loss, std::span<double> m,
                           std::span<double> n) {
@@ -18,9 +18,9 @@ Bounds RankOneGame::solve(std::span<const double> v, const PositionLoss& loss, s
   for (std::size_t i = 0; i < size; ++i)
     if (!(std::abs(v[i]) <= Assignment::largest_score))
       throw Error(
-          fmt::format("the score of item {} is {}; expected a number between -{} and {}; look for features or "
-                      "weights that are not finite or far too large (--standardize yes scales features)",
-                      i, v[i], Assignment::largest_score, Assignment::largest_score));
+          say("the score of item {} is {}; expected a number between -{} and {}; look for features or "
+              "weights that are not finite or far too large (--standardize yes scales features)",
+              i, v[i], Assignment::largest_score, Assignment::largest_score));
   order_.resize(size);
   std::iota(order_.begin(), order_.end(), 0U);
   std::sort(order_.begin(), order_.end(),
@@ -53,4 +53,4 @@ Bounds RankOneGame::solve(std::span<const double> v, const PositionLoss& loss, s
   return out;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

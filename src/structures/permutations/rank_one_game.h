@@ -14,10 +14,10 @@
 #include <span>
 #include <vector>
 
-#include "losses/position_loss.h"
 #include "games/bounds.h"
+#include "losses/position_loss.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 class RankOneGame {
  public:
@@ -40,4 +40,4 @@ class RankOneGame {
   std::vector<Block> block_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

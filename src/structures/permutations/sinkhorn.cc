@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 void column_sums(std::span<const double> p, std::size_t size, std::span<double> sums) {
@@ -140,4 +140,4 @@ double SinkhornScaling::solve(std::span<const double> scores, std::size_t size, 
   return error;
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-namespace m4n {
+namespace m4n::detail {
 
 // One sweep of Sinkhorn's scaling: rows to sum 1, then columns. A matrix that is scaled on from one call to the next
 // (multiplied entry by entry in between) carries its scalings with it: one sweep is then as good as many from scratch.
@@ -40,4 +40,4 @@ class SinkhornScaling {
   std::vector<double> g_, column_, link_, step_, ground_, total_;
 };
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <optional>
 
-#include "m4n/error.h"
-#include "structures/permutations/item_scorer.h"
-#include "structures/permutations/pair_scorer.h"
+#include "core/message.h"
 #include "solvers/block_dual.h"
 #include "solvers/lbfgs.h"
-#include "structures/permutations/ascent.h"
-#include "structures/permutations/paper.h"
 #include "solvers/quadratic.h"
+#include "structures/permutations/ascent.h"
 #include "structures/permutations/gibbs.h"
+#include "structures/permutations/item_scorer.h"
+#include "structures/permutations/pair_scorer.h"
+#include "structures/permutations/paper.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // What all solvers of one request share.
@@ -27,7 +27,7 @@ struct Setting {
 };
 
 template <class Oracle, class Scorer>
-void by_atoms(Problem<Scorer> problem, const Setting& setting, const Emit& emit) {
+void by_atoms(Problem<Scorer> problem, const Setting& setting, const EmitResult& emit) {
   const PermutationRequest& request = *setting.request;
   const Oracle oracle(setting.losses);
   PermutationDual<Oracle> dual(problem, setting.losses);
@@ -38,22 +38,15 @@ void by_atoms(Problem<Scorer> problem, const Setting& setting, const Emit& emit)
   }
 }
 
-// The paper's step starts at 1, which forgets any start; so every lambda starts afresh.
 template <class Exact, class Scorer>
-void as_in_the_paper(Problem<Scorer> problem, const Setting& setting, const Emit& emit) {
-  const PermutationRequest& request = *setting.request;
-  const TrainOptions& o = *request.options;
-  const PermutationPaper<Exact> surrogate(setting.losses, setting.parts, o.oracle_iterations, setting.largest);
-  for (const double lambda : request.lambdas) {
-    problem.lambda = lambda;
-    DualPoint<PermutationPaper<Exact>> dual(problem, surrogate);
-    rebuild_weights(problem, surrogate, dual);
-    emit(gbcfw(problem, surrogate, dual, solver_options(o), gbcfw_options(o), *request.context));
-  }
+void by_mirror_prox(const Problem<Scorer>& problem, const Setting& setting, const EmitResult& emit) {
+  const int iterations = setting.request->options->oracle_iterations;
+  const PermutationPaper<Exact> paper(setting.losses, setting.parts, iterations, setting.largest);
+  block_dual(problem, paper, setting.request->path(), emit);
 }
 
 template <class Scorer, class Slope>
-void by_lbfgs(Problem<Scorer> problem, const Setting& setting, const Slope& slope, const Emit& emit) {
+void by_lbfgs(Problem<Scorer> problem, const Setting& setting, const Slope& slope, const EmitResult& emit) {
   const PermutationRequest& request = *setting.request;
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
@@ -63,12 +56,12 @@ void by_lbfgs(Problem<Scorer> problem, const Setting& setting, const Slope& slop
 }
 
 template <class Scorer>
-void crf(const Problem<Scorer>& problem, const Setting& setting, const Emit& emit) {
+void crf(const Problem<Scorer>& problem, const Setting& setting, const EmitResult& emit) {
   if (setting.largest > PermutationGibbs::largest_size)
     throw UsageError(
-        fmt::format("--surrogate crf sums over all permutations, which is possible for up to {} items; "
-                    "the data have {}. Use m4n or m3n",
-                    PermutationGibbs::largest_size, setting.largest));
+        say("--surrogate crf sums over all permutations, which is possible for up to {} items; "
+            "the data have {}. Use m4n or m3n",
+            PermutationGibbs::largest_size, setting.largest));
   PermutationGibbs gibbs;
   const PermutationParts& parts = setting.parts;
   AlignedVector<double> all_cells(setting.largest * setting.largest), all_marginals(all_cells.size()),
@@ -126,32 +119,23 @@ struct Regression {
 };
 
 template <class Scorer, class View>
-void quadratic(Problem<Scorer> problem, const View& x, const Setting& setting, const Emit& emit) {
-  const PermutationRequest& request = *setting.request;
+void quadratic(const Problem<Scorer>& problem, const View& x, const Setting& setting, const EmitResult& emit) {
   AlignedVector<double> target(problem.scorer->largest_padded_parts());
-  if (request.pairs != nullptr) return by_lbfgs(problem, setting, Regression{&setting, &target}, emit);
-  const SolverOptions options = solver_options(*request.options);
-  const bool direct = x.cols + (request.bias ? 1 : 0) <= largest_factorised;
-  const Eigen::MatrixXd moments = direct ? second_moments(x, request.bias, request.weight) : Eigen::MatrixXd();
-  for (const double lambda : request.lambdas) {
-    problem.lambda = lambda;
-    PrimalLoss loss(problem, Regression{&setting, &target});
-    PrimalLoss curvature(problem, Regression{&setting, &target, true});
-    std::optional<SolveResult> result;
-    if (direct) result = quadratic_direct(problem, loss, moments, options, *request.context);
-    emit(result ? *result : quadratic_cg(problem, loss, curvature, options, *request.context));
-  }
+  const Regression loss{&setting, &target};
+  if (setting.request->pairs != nullptr) return by_lbfgs(problem, setting, loss, emit);
+  quadratic_path(problem, x, setting.request->bias, loss, Regression{&setting, &target, true}, setting.request->path(),
+                 emit);
 }
 
 template <class Scorer, class View>
-void solve(const Problem<Scorer>& problem, const View& x, const Setting& setting, const Emit& emit) {
+void solve(const Problem<Scorer>& problem, const View& x, const Setting& setting, const EmitResult& emit) {
   const TrainOptions& o = *setting.request->options;
   const bool items = setting.parts.items();
   switch (o.surrogate) {
     case SurrogateKind::m4n:
       if (o.solver == SolverKind::gbcfw && o.oracle == OracleKind::spmp)
-        return items ? as_in_the_paper<RankOneMaxMin>(problem, setting, emit)
-                     : as_in_the_paper<PermutationMaxMin>(problem, setting, emit);
+        return items ? by_mirror_prox<RankOneMaxMin>(problem, setting, emit)
+                     : by_mirror_prox<PermutationMaxMin>(problem, setting, emit);
       return items ? by_atoms<RankOneMaxMin>(problem, setting, emit)
                    : by_atoms<PermutationMaxMin>(problem, setting, emit);
     case SurrogateKind::m3n:
@@ -170,40 +154,46 @@ void check(const PermutationRequest& request) {
   const std::size_t rows = std::visit([](const auto& x) { return x.rows; }, request.x);
   if (items.count() == 0) throw Error("no example to learn permutations from");
   if (request.pairs == nullptr && rows != items.count())
-    throw Error(fmt::format("{} rows of features for {} rankings: there must be one each", rows, items.count()));
+    throw Error(say("{} rows of features for {} rankings: there must be one each", rows, items.count()));
   std::vector<std::uint8_t> seen;
   for (std::size_t i = 0; i < items.count(); ++i) {
     const std::size_t size = items.end(i) - items.begin(i), first = items.end(0) - items.begin(0);
-    if (size == 0) throw Error(fmt::format("example {} has no items", i + 1));
+    if (size == 0) throw Error(say("example {} has no items", i + 1));
     if (request.pairs == nullptr && size != first)
-      throw Error(fmt::format("ranking {} has {} items, the first has {}: all must have the same", i + 1, size, first));
+      throw Error(say("ranking {} has {} items, the first has {}: all must have the same", i + 1, size, first));
     if (request.pairs != nullptr && request.pairs->end(i) - request.pairs->begin(i) != size * size)
-      throw Error(fmt::format("matching {} has {} items and {} rows of features: there must be {}", i + 1, size,
-                              request.pairs->end(i) - request.pairs->begin(i), size * size));
+      throw Error(say("matching {} has {} items and {} rows of features: there must be {}", i + 1, size,
+                      request.pairs->end(i) - request.pairs->begin(i), size * size));
     seen.assign(size, 0);
     for (std::size_t e = items.begin(i); e < items.end(i); ++e) {
       const std::int32_t place = request.position[e];
       if (place < 0 || static_cast<std::size_t>(place) >= size || seen[static_cast<std::size_t>(place)]++ > 0)
         throw Error(
-            fmt::format("example {}: position {} of item {} is out of range or taken; expected every one of "
-                        "0..{} once",
-                        i + 1, place, e - items.begin(i) + 1, size - 1));
+            say("example {}: position {} of item {} is out of range or taken; expected every one of "
+                "0..{} once",
+                i + 1, place, e - items.begin(i) + 1, size - 1));
     }
   }
 }
 
 template <class Scorer, class View>
-void run(Scorer scorer, const View& x, const Setting& setting, const std::function<void(PermutationSolution)>& emit) {
+void run(Scorer scorer, const View& x, const Setting& setting,
+         const std::function<void(std::unique_ptr<RowSolution>)>& emit) {
   const PermutationRequest& request = *setting.request;
   const Problem<Scorer> problem{&scorer, request.position, *request.items, request.weight, 0};
   solve(problem, x, setting, [&](const SolveResult& result) {
-    emit({result, scorer.weights(), scorer.norm_squared()});
+    auto out = std::make_unique<RowSolution>();
+    out->result = result;
+    out->weights = scorer.weights();
+    out->norm_squared = scorer.norm_squared();
+    emit(std::move(out));
   });
 }
 
 }  // namespace
 
-void solve_permutations(const PermutationRequest& request, const std::function<void(PermutationSolution)>& emit) {
+void solve_permutations(const PermutationRequest& request,
+                        const std::function<void(std::unique_ptr<RowSolution>)>& emit) {
   check(request);
   Setting setting{&request, PositionLosses(request.loss), PermutationParts()};
   for (std::size_t i = 0; i < request.items->count(); ++i) {
@@ -221,4 +211,4 @@ void solve_permutations(const PermutationRequest& request, const std::function<v
       request.x);
 }
 
-}  // namespace m4n
+}  // namespace m4n::detail

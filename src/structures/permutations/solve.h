@@ -14,6 +14,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -21,9 +22,9 @@
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
-#include "solvers/problem.h"
+#include "structures/training_set.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 struct PermutationRequest {
   FeaturesView x;       // after transforms
@@ -36,16 +37,13 @@ struct PermutationRequest {
   std::span<const double> lambdas;
   const TrainOptions* options;
   const Context* context;
-};
 
-struct PermutationSolution {
-  SolveResult result;
-  std::vector<double> weights;  // ranking: (features + bias) x parts; matching: one a feature
-  double norm_squared = 0;
+  PathRequest path() const { return {lambdas, options, context}; }
 };
 
 // Hands over a solution a lambda, in their order. Throws UsageError for what cannot be trained, Error for positions
-// that are no permutation.
-void solve_permutations(const PermutationRequest& request, const std::function<void(PermutationSolution)>& emit);
+// that are no permutation. Weights of rankings: (features + bias) x parts; of matchings: one a feature.
+void solve_permutations(const PermutationRequest& request,
+                        const std::function<void(std::unique_ptr<RowSolution>)>& emit);
 
-}  // namespace m4n
+}  // namespace m4n::detail

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "m4n/error.h"
+#include "core/message.h"
+#include "structures/generated.h"
+#include "structures/permutations/matching_text.h"
 
-namespace m4n {
+namespace m4n::detail {
 namespace {
 
 // Streams of random numbers; solvers use others.
@@ -19,7 +21,7 @@ constexpr double least_distance = 2 * farthest_move * SyntheticMatchings::coordi
 
 void check_noise(double noise) {
   if (!(noise >= 0 && noise < 1))
-    throw UsageError(fmt::format("noise {}: expected a probability of at least 0 and below 1", noise));
+    throw UsageError(say("noise {}: expected a probability of at least 0 and below 1", noise));
 }
 
 std::vector<std::int32_t> random_permutation(std::size_t size, Rng& rng) {
@@ -56,7 +58,7 @@ SyntheticRankings::SyntheticRankings(double noise, std::size_t features, std::si
     : noise_(noise), features_(features), items_(items) {
   check_noise(noise);
   if (features == 0 || items == 0)
-    throw UsageError(fmt::format("rankings of {} items with {} features: expected at least one", items, features));
+    throw UsageError(say("rankings of {} items with {} features: expected at least one", items, features));
   Rng rng(0, weights_stream);
   for (std::size_t e = 0; e < items * features; ++e) weights_.push_back(rng.normal());
 }
@@ -99,8 +101,8 @@ SyntheticMatchings::SyntheticMatchings(double noise, std::size_t smallest, std::
   check_noise(noise);
   // A point keeps others from (2 r)^4 / 4! = 0.017 of the cube at most, r being the least distance: so many fit.
   if (smallest == 0 || smallest > largest || largest > largest_size)
-    throw UsageError(fmt::format("matchings of {} to {} points: expected sizes from 1 to {}, the smallest first",
-                                 smallest, largest, largest_size));
+    throw UsageError(say("matchings of {} to {} points: expected sizes from 1 to {}, the smallest first", smallest,
+                         largest, largest_size));
 }
 
 double SyntheticMatchings::best_loss(std::span<const PositionLoss> losses) const {
@@ -164,4 +166,59 @@ Dataset SyntheticMatchings::Sampler::next(std::size_t n) {
   return data;
 }
 
-}  // namespace m4n
+namespace {
+
+constexpr std::size_t permutations_at_a_time = 1000;
+
+// add(piece, text) for all examples.
+template <class Sampler, class Add>
+void write_pieces(Sampler sampler, std::size_t n, std::string text, TextSink& sink, Add&& add) {
+  for (std::size_t done = 0; done < n;) {
+    const std::size_t count = std::min(permutations_at_a_time, n - done);
+    add(sampler.next(count), text);
+    sink.write(text);
+    text.clear();
+    done += count;
+  }
+}
+
+}  // namespace
+
+Generated write_synthetic_rankings(std::size_t n, std::uint64_t seed, TextSink& sink) {
+  const SyntheticRankings rankings;
+  const Dataset one = rankings.sample(1, 0);
+  const std::size_t d = cols(one.x), k = rankings.items();
+  write_pieces(SyntheticRankings::Sampler(rankings, seed), n,
+               fmt::format("{},{}\n", fmt::join(one.feature_names, ","), fmt::join(one.class_names, ",")), sink,
+               [](const Dataset& data, std::string& text) {
+                 const DenseView x = std::get<DenseMatrix>(data.x).view();
+                 for (std::size_t i = 0; i < x.rows; ++i) {
+                   text += fmt::format("{}", fmt::join(x.row(i), ","));
+                   for (std::size_t e = data.labels.begin(i); e < data.labels.end(i); ++e)
+                     text += fmt::format(",{}", data.label[e] + 1);
+                   text += '\n';
+                 }
+               });
+  return generated(
+      "ranking", n, seed, d, k, rankings.best_loss(PositionLoss::hamming(k)),
+      fmt::format("{} items sorted by linear functions of {} features; one ranking in five is random", k, d));
+}
+
+Generated write_synthetic_matchings(std::size_t n, std::uint64_t seed, TextSink& sink) {
+  const SyntheticMatchings matchings;
+  const Dataset one = matchings.sample(1, 0);
+  std::string names;
+  append_feature_line(one.feature_names, names);
+  write_pieces(SyntheticMatchings::Sampler(matchings, seed), n, names, sink,
+               [](const Dataset& data, std::string& text) {
+                 for (std::size_t e = 0; e < data.examples(); ++e) append_matching(data, e, text);
+               });
+  std::vector<PositionLoss> losses;
+  for (std::size_t m = matchings.smallest(); m <= matchings.largest(); ++m) losses.push_back(PositionLoss::hamming(m));
+  return generated("matching", n, seed, cols(one.x), matchings.largest(), matchings.best_loss(losses),
+                   fmt::format("two sets of {} to {} points, the second moved and shuffled; one matching in five is "
+                               "random",
+                               matchings.smallest(), matchings.largest()));
+}
+
+}  // namespace m4n::detail

@@ -21,8 +21,9 @@
 #include "core/rng.h"
 #include "losses/position_loss.h"
 #include "m4n/dataset.h"
+#include "structures/structure.h"
 
-namespace m4n {
+namespace m4n::detail {
 
 // Of a loss whose items weigh the same, over uniformly random truths, whatever the prediction; or predictions, whatever
 // the truth.
@@ -89,4 +90,8 @@ class SyntheticMatchings {
   std::size_t smallest_, largest_;
 };
 
-}  // namespace m4n
+// Rankings as CSV x1..xd,r1..rM, and matchings as text.
+Generated write_synthetic_rankings(std::size_t n, std::uint64_t seed, TextSink& sink);
+Generated write_synthetic_matchings(std::size_t n, std::uint64_t seed, TextSink& sink);
+
+}  // namespace m4n::detail

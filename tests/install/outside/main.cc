@@ -31,11 +31,11 @@ int main(int argc, char** argv) {
   const std::string folder = argv[1], csv = folder + "/example.csv", file = folder + "/example.m4n";
   write_example(csv);
 
-  m4n::Dataset data = m4n::label_for_training(m4n::read_table(csv, {}, true), m4n::Task::multiclass);
-  const m4n::Dataset seen = data;
   m4n::TrainOptions options;
-  options.task = m4n::Task::multiclass;
+  options.task = "multiclass";
   options.lambda = 1e-3;
+  m4n::Dataset data = m4n::read(csv, options).data;
+  const m4n::Dataset seen = data;
   const m4n::FitResult fit = m4n::fit(std::move(data), options);
   if (!fit.report.certificate.converged) return fail("did not converge");
 
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   const m4n::Model loaded = m4n::Model::load(file);
   if (loaded.predict(m4n::view(seen.x)) != predicted) return fail("the loaded model predicts differently");
   if (loaded.to_bytes() != fit.model.to_bytes()) return fail("the loaded model is not the saved one");
-  const m4n::Evaluation judged = m4n::evaluate(loaded, seen.label, predicted);
+  const m4n::Evaluation judged = m4n::evaluate(loaded, seen, predicted);
   if (judged.n != seen.examples() || judged.loss != 0) return fail("evaluation of a perfect prediction is not 0");
 
   try {

@@ -1,0 +1,42 @@
+// What the source files of the bindings share.
+#pragma once
+#include <nanobind/nanobind.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "m4n/context.h"
+#include "m4n/dataset.h"
+#include "m4n/options.h"
+
+namespace m4n::python {
+
+namespace nb = nanobind;
+
+// A Dataset on its way from Python to the library.
+struct Data {
+  Dataset value;
+  std::vector<GraphEdge> label_edges;  // between the labels of label sets, where they are given
+  bool spent = false;                  // moved into a fit
+  const Dataset& get() const;
+  Dataset take();
+};
+
+// Runs of these lengths, one behind the other.
+Groups grouped(const std::vector<std::size_t>& lengths);
+
+inline Context with_threads(unsigned threads) {
+  Context out;
+  out.threads = threads;
+  return out;
+}
+
+void bind_data(nb::module_& module);
+void bind_attributes(nb::module_& module);
+void bind_fit(nb::module_& module);
+void bind_model(nb::module_& module);
+void bind_oracles(nb::module_& module);
+void bind_structured_oracles(nb::module_& module);
+
+}  // namespace m4n::python

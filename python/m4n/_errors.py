@@ -1,0 +1,20 @@
+"""What the library refuses, as a ValueError that can be looked into."""
+
+from __future__ import annotations
+
+
+class Error(ValueError):
+    """Bad data, or parameters that do not exist or do not go together.
+
+    ``option`` is the parameter that has a wrong ``value``, with what was ``expected`` and the ``remedy``; each is empty
+    where there is nothing to say.
+    """
+
+    option: str = ""
+    value: str = ""
+    expected: str = ""
+    remedy: str = ""
+    pieces: list[tuple[bool, str]]  # of the message: whether it is the name of an option, and its text
+
+
+Error.__module__ = "m4n"

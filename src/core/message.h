@@ -1,0 +1,58 @@
+// Messages in which options keep their names: say("--gamma belongs to a kernel, not to {}", features).
+//
+// Every --name in the FORMAT becomes the name of an option; what stands for {} is text, whatever is in it, unless it is
+// itself a Message or option("name"). So a value of the user's that looks like an option stays as it is.
+#pragma once
+#include <fmt/format.h>
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "m4n/error.h"
+
+namespace m4n::detail {
+
+// The name of an option that is not known when the format is written.
+Message option(std::string name);
+
+namespace message {
+
+// `parts`: for every argument the message it is, or null.
+Message format(std::string_view format, fmt::format_args args, std::span<const Message* const> parts);
+
+// What fmt sees of an argument: a message takes no part in the formatting.
+template <class T>
+using Shown = std::conditional_t<std::is_same_v<T, Message>, int, T>;
+
+template <class T>
+const Shown<T>& shown_as(const T& value) {
+  static constexpr int nothing = 0;
+  if constexpr (std::is_same_v<T, Message>)
+    return nothing;
+  else
+    return value;
+}
+template <class T>
+const Message* part(const T& value) {
+  if constexpr (std::is_same_v<T, Message>)
+    return &value;
+  else
+    return nullptr;
+}
+
+}  // namespace message
+
+template <class... Args>
+Message say(fmt::format_string<std::type_identity_t<message::Shown<Args>>...> format, const Args&... args) {
+  const std::array<const Message*, sizeof...(Args)> parts{message::part(args)...};
+  const fmt::string_view text = format;
+  return message::format({text.data(), text.size()}, fmt::make_format_args(message::shown_as(args)...), parts);
+}
+
+// An option that has a value it cannot have.
+[[noreturn]] void refuse_value(std::string option, std::string value, const Message& expected);
+
+}  // namespace m4n::detail

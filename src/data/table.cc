@@ -1,0 +1,94 @@
+// Tables of examples, one row each: which format a file has, by its content, and the way to its reader.
+#include <fmt/format.h>
+
+#include "core/message.h"
+#include "data/table.h"
+
+namespace m4n::detail {
+namespace {
+
+// index:number, as in LIBSVM files.
+bool is_pair(std::string_view token) {
+  const std::size_t colon = token.find(':');
+  if (colon == std::string_view::npos || colon == 0) return false;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  return std::all_of(token.begin(), token.begin() + static_cast<std::ptrdiff_t>(colon), is_digit) &&
+         finite_number(token.substr(colon + 1)).has_value();
+}
+
+// The first line that tells decides: index:value among its first three words is LIBSVM (a label alone, or a comment,
+// does not tell), a comma elsewhere is CSV.
+const char* format_of(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t newline = text.find('\n');
+    std::string_view line = text.substr(0, newline);
+    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    line = line.substr(0, line.find('#'));
+    std::string_view rest = trim(line);
+    for (int word = 0; word < 3 && !rest.empty(); ++word) {
+      const std::size_t blank = rest.find_first_of(" \t");
+      if (is_pair(rest.substr(0, blank))) return "libsvm";
+      rest = blank == std::string_view::npos ? std::string_view{} : trim(rest.substr(blank));
+    }
+    if (line.find(',') != std::string_view::npos) return "csv";
+  }
+  return "csv";
+}
+
+}  // namespace
+
+bool BlankLines::pass(std::string_view line, const LineReader& lines, bool examples_before) {
+  if (trim(line).empty()) {
+    if (first_blank_ == 0) first_blank_ = lines.line_number();
+    return true;
+  }
+  if (first_blank_ > 0 && examples_before)
+    throw Error(say("{}: line {}: blank line between examples; remove it, or write the example that is missing",
+                    lines.file(), first_blank_));
+  first_blank_ = 0;
+  return false;
+}
+
+RawTable read_table(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected) {
+  if (lines.peek().empty()) throw Error(say("{}: is empty; expected a CSV or LIBSVM file", lines.file()));
+  const std::string format = options.format.empty() ? format_of(lines.peek()) : options.format;
+  if (format != "csv" && format != "libsvm")
+    throw UsageError(say("--format {} holds no table of examples. Leave it out", format));
+  RawTable table =
+      format == "libsvm" ? read_libsvm(lines, options, truth, expected) : read_csv(lines, options, truth, expected);
+  table.path = lines.file();
+  return table;
+}
+
+RawTable read_table(const std::string& path, const ReadOptions& options, Truth truth, const ExpectedColumns* expected) {
+  Input input = Input::open(path);
+  LineReader lines(input);
+  return read_table(lines, options, truth, expected);
+}
+
+Dataset unlabelled(RawTable& table) {
+  Dataset data;
+  const std::size_t n = rows(table.x);
+  data.x = std::move(table.x);
+  data.feature_names = std::move(table.feature_names);
+  data.weight = std::move(table.weight);
+  data.feature_rows = data.labels = Groups(n);
+  return data;
+}
+
+Dataset with_outputs(RawTable& table, OutputColumns outputs) {
+  const bool ranks = outputs == OutputColumns::ranks;
+  if (table.output_names.empty())
+    throw Error(say("{}: no {}", table.path,
+                    ranks ? "ranks; expected columns r1, r2, .." : "labels; expected columns y1, y2, .."));
+  Dataset data = unlabelled(table);
+  data.label = std::move(table.outputs);
+  if (ranks)
+    for (std::int32_t& rank : data.label) --rank;
+  data.class_names = std::move(table.output_names);
+  data.labels = Groups(data.examples(), data.class_names.size());
+  return data;
+}
+
+}  // namespace m4n::detail

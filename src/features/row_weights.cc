@@ -1,0 +1,98 @@
+#include "features/row_weights.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "core/aligned.h"
+#include "core/kernels.h"
+#include "core/message.h"
+#include "core/parallel.h"
+#include "features/feature_map.h"
+#include "features/standardize.h"
+
+namespace m4n::detail {
+namespace {
+
+constexpr std::size_t chunk = 512;  // rows a thread takes at a time
+
+// Weights in the layout of the kernels.
+struct PaddedWeights {
+  std::size_t stride;
+  AlignedVector<double> w;
+  const double* bias = nullptr;
+
+  PaddedWeights(const RowWeights& rows, std::size_t width, std::size_t outputs)
+      : stride(kernels::padded(outputs)), w((width + (rows.bias ? 1 : 0)) * stride, 0.0) {
+    for (std::size_t row = 0; row * stride < w.size(); ++row)
+      for (std::size_t j = 0; j < outputs; ++j) w[row * stride + j] = rows.weights[row * outputs + j];
+    if (rows.bias) bias = w.data() + width * stride;
+  }
+};
+
+// Scores one row at a time, with scratch memory of its own.
+class RowScorer {
+ public:
+  RowScorer(const RowWeights& rows, std::size_t d, const PaddedWeights& weights, const MapEvaluator* map)
+      : rows_(rows), weights_(weights), map_(map), input_(d), features_(map != nullptr ? map->width() : 0) {}
+
+  void score(std::span<const double> row, std::span<double> v) {
+    standardize_row(rows_.standardizer, row, input_);
+    score_input(v);
+  }
+  // Centred columns, and the distances of a kernel, are not zero where the row has no entry: it is filled up then.
+  void score(SparseRow row, std::span<double> v) {
+    if (map_ == nullptr && rows_.standardizer.mean.empty()) {
+      standardize_row(rows_.standardizer, row, input_);
+      kernels::sparse_scores(row.column, std::span(input_).first(row.column.size()), weights_.w.data(), weights_.bias,
+                             v);
+      return;
+    }
+    std::fill(input_.begin(), input_.end(), 0.0);
+    for (std::size_t e = 0; e < row.column.size(); ++e) input_[row.column[e]] = row.value[e];
+    standardize_row(rows_.standardizer, std::span<const double>(input_), input_);
+    score_input(v);
+  }
+
+ private:
+  void score_input(std::span<double> v) {
+    if (map_ != nullptr) map_->evaluate(input_, features_);
+    kernels::dense_scores(map_ != nullptr ? features_ : input_, weights_.w.data(), weights_.bias, v);
+  }
+
+  const RowWeights& rows_;
+  const PaddedWeights& weights_;
+  const MapEvaluator* map_;
+  std::vector<double> input_, features_;
+};
+
+}  // namespace
+
+std::vector<double> row_scores(const RowWeights& rows, std::size_t d, std::size_t outputs, const FeaturesView& x,
+                               const Context& context) {
+  const std::size_t width = rows.width(d);
+  if (rows.weights.size() != (width + (rows.bias ? 1 : 0)) * outputs)
+    throw Error(say("the model has {} weights for {} features and {} scores", rows.weights.size(), width, outputs));
+  std::optional<MapEvaluator> mapped;
+  if (rows.map.kind != FeatureKind::linear) mapped.emplace(rows.map);
+  return std::visit(
+      [&](const auto& data) {
+        if (data.cols != d) throw Error(say("the data have {} features, the model was trained on {}", data.cols, d));
+        const PaddedWeights padded(rows, width, outputs);
+        std::vector<double> out(data.rows * outputs);
+        parallel_chunks(data.rows, chunk, context.threads,
+                        [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+                          RowScorer scorer(rows, d, padded, mapped ? &*mapped : nullptr);
+                          AlignedVector<double> v(padded.stride);
+                          for (std::size_t i = first; i < last; ++i) {
+                            scorer.score(data.row(i), v);
+                            std::copy_n(v.begin(), outputs, out.begin() + static_cast<std::ptrdiff_t>(i * outputs));
+                          }
+                        });
+        return out;
+      },
+      x);
+}
+
+}  // namespace m4n::detail

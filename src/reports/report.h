@@ -1,0 +1,36 @@
+// What the commands print.
+//
+// With --json: one object on one line. Numbers are the shortest decimals that read back as the same double; what is not
+// finite becomes null; bytes that are not UTF-8 become the replacement character, so that the line is always valid
+// JSON. Otherwise text for people: aligned lines of "name  value", rounded to six digits, and tables. Each ends with a
+// newline.
+#pragma once
+#include <string>
+
+#include "m4n/cross_validate.h"
+#include "m4n/evaluate.h"
+#include "m4n/fit.h"
+#include "m4n/model.h"
+
+namespace m4n::detail {
+
+// `model_path`: where the model was saved; empty: nowhere.
+std::string train_json(const TrainReport& report, const std::string& model_path);
+std::string train_text(const TrainReport& report);
+
+// Everything train printed but times and paths, and what the model is.
+std::string info_json(const Model& model);
+std::string info_text(const Model& model);
+
+// `bootstrap` may be null.
+std::string eval_json(const Evaluation& evaluation, const Model& model, const Bootstrap* bootstrap = nullptr);
+std::string eval_text(const Evaluation& evaluation, const Model& model, const Bootstrap* bootstrap = nullptr);
+
+std::string cv_json(const CvResult& result, const CvOptions& options, const std::string& model_path);
+std::string cv_text(const CvResult& result, const CvOptions& options);
+
+// All weights that are not zero, the largest first.
+std::string dump_json(const Model& model);
+std::string dump_csv(const Model& model);
+
+}  // namespace m4n::detail

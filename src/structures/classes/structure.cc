@@ -1,0 +1,252 @@
+// The door of the room: classes without an order, and ordered grades.
+#include "structures/classes/structure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/csv.h"
+#include "core/enum_names.h"
+#include "core/kernels.h"
+#include "core/option_values.h"
+#include "core/parallel.h"
+#include "core/wording.h"
+#include "model/checksum.h"
+#include "structures/classes/decoder.h"
+#include "structures/classes/labels.h"
+#include "structures/classes/synthetic.h"
+#include "structures/classes/training.h"
+
+namespace m4n::detail {
+namespace {
+
+constexpr const char* linear_kind = "linear";
+constexpr const char* mapped_kind = "mapped";  // linear in features that are computed from the input
+
+class Classes : public TableStructure {
+ public:
+  Classes(StructureTraits traits, Order order) : TableStructure(std::move(traits)), order_(order) {}
+
+  void check(const TrainOptions& o) const override {
+    if (o.bins > 0 && order_ != Order::grades)
+      throw UsageError(say(
+          "--bins cuts a numeric target into ordered grades, which --task multiclass has not. Use --task ordinal, or "
+          "leave out --bins"));
+  }
+  LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
+    const CostMatrix cost = chosen_cost(options, classes, traits().usual_loss);
+    return {cost.name(), cost.values(), cost.symmetric()};
+  }
+  std::vector<std::pair<std::string, std::string>> files(const TrainOptions& o) const override {
+    if (!names_a_file(o.class_weight)) return {};
+    return {{"class-weight", o.class_weight}};
+  }
+
+  std::vector<std::pair<std::string, std::string>> settings(const TrainOptions& o, const Dataset& data) const override {
+    if (!names_a_file(o.class_weight)) return {};
+    return {{"class_weight", checksum_text(read_class_weights(o.class_weight, data))}};
+  }
+
+  bool recognises(const RawTable& table, const TrainOptions& options) const override {
+    if (!table.output_names.empty()) return false;
+    return (order_ == Order::grades) == (options.bins > 0 || has_raw_target(table));
+  }
+  std::vector<std::string> remarks(const Dataset& data, const TrainOptions&) const override;
+
+  std::unique_ptr<TrainingSet> prepare(Dataset data, const TrainOptions& options,
+                                       const Context& context) const override {
+    return std::make_unique<ClassTrainingSet>(std::move(data), options, traits().usual_loss, context);
+  }
+
+  std::vector<std::string> kinds() const override { return {linear_kind, mapped_kind}; }
+  std::string kind_of(const Model& model) const override {
+    return part_of<ClassPart>(model).rows.map.kind == FeatureKind::linear ? linear_kind : mapped_kind;
+  }
+  void write(const Model& model, ModelFileWriter& file) const override {
+    const auto& part = part_of<ClassPart>(model);
+    file.real("smoothing", model.common().smoothing);
+    file.field("binning", to_string(part.bins.rule));
+    write_rows(model.common(), part.rows, part.bins.cuts, file);
+  }
+  std::shared_ptr<const ModelPart> read(ModelFileReader& file, ModelCommon& common) const override {
+    const std::uint64_t k = common.classes.size();
+    auto part = std::make_shared<ClassPart>();
+    common.smoothing = file.real("smoothing");
+    part->bins.rule = file.choice<Binning>("binning");
+    common.cost = file.doubles("cost", product_or_largest(k, k));
+    part->rows = read_rows(file, common, common.classes.size(), file.kind() == mapped_kind, &part->bins.cuts);
+    return part;
+  }
+  void check(const Model& model, const std::string& name) const override;
+
+  std::vector<std::string> output_names(const Model& model) const override { return model.classes(); }
+  std::vector<std::int32_t> decode(const Model& model, std::span<const double> scores,
+                                   const Context& context) const override;
+  std::vector<double> marginals(const Model& model, std::span<const double> scores,
+                                const Context& context) const override;
+  std::unique_ptr<Evaluator> evaluator(const Model& model, const Examples& examples,
+                                       std::span<const std::int32_t> predicted) const override {
+    return class_evaluator(model, examples, predicted, order_ == Order::grades);
+  }
+  void describe(const Model& model, Json& info) const override {
+    TableStructure::describe(model, info);
+    const OrdinalBins& bins = part_of<ClassPart>(model).bins;
+    if (!bins.cuts.empty()) info.set("binning", to_string(bins.rule)).set("cuts", bins.cuts);
+  }
+  std::vector<std::pair<std::string, std::string>> description(const Model& model) const override {
+    const OrdinalBins& bins = part_of<ClassPart>(model).bins;
+    if (bins.cuts.empty()) return {};
+    return {{"cuts", fmt::format("{} ({})", abridged(bins.cuts), to_string(bins.rule))}};
+  }
+
+  Generated generate(std::size_t n, std::uint64_t seed, TextSink& sink) const override {
+    return write_synthetic(SyntheticProblem(order_), n, seed, sink);
+  }
+
+ protected:
+  OutputColumns output_columns() const override { return OutputColumns::one; }
+  Dataset label(RawTable table, const TrainOptions& options, std::vector<double>& raw_target) const override {
+    if (options.bins > 0) raw_target = raw_targets(table);
+    return label_for_training(std::move(table), order_, options.bins, options.binning);
+  }
+  void label(RawTable table, const Model& model, Examples& out) const override {
+    label_for_model(std::move(table), model.classes(), part_of<ClassPart>(model).bins, out);
+  }
+  std::vector<std::string> prediction_columns(const Model&) const override { return {"label"}; }
+  void append_cells(const Model& model, std::span<const std::int32_t> labels, std::string& out) const override {
+    out += csv_cell(model.classes()[static_cast<std::size_t>(labels[0])]);
+  }
+  void add_json(const Model& model, std::span<const std::int32_t> labels, const PredictionRequest& request,
+                Json& out) const override {
+    Json names = Json::array();
+    for (const std::int32_t label : labels) names.push(model.classes()[static_cast<std::size_t>(label)]);
+    out.set("label", std::move(names));
+    if (request.scores || request.marginals) out.set("classes", model.classes());
+  }
+
+ private:
+  Order order_;
+};
+
+void Classes::check(const Model& model, const std::string& name) const {
+  const ModelCheck check(name);
+  const auto& part = part_of<ClassPart>(model);
+  check.require(model.k() >= 2, fmt::format("it has {} classes; expected at least 2", model.k()));
+  check_cost(model, check);
+  check_rows(model.common(), part.rows, model.k(), check);
+  const std::vector<double>& cuts = part.bins.cuts;
+  if (cuts.empty()) return;
+  check.require(order_ == Order::grades, "it has cut points, but its task is not ordinal");
+  check.require_length("cuts", cuts.size(), model.k() - 1);
+  check.require_finite("cuts", cuts);
+  check.require(std::is_sorted(cuts.begin(), cuts.end()), "its cut points decrease somewhere");
+}
+
+std::vector<std::int32_t> Classes::decode(const Model& model, std::span<const double> scores,
+                                          const Context& context) const {
+  constexpr std::size_t chunk = 512;
+  const std::size_t k = model.k(), examples = scores.size() / k;
+  const CostMatrix cost = model_cost(model);
+  std::vector<std::int32_t> out(examples);
+  parallel_chunks(examples, chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+    const auto decoder = make_decoder(model.surrogate(), model.decode(), model.common().smoothing, cost);
+    AlignedVector<double> v(kernels::padded(k), kernels::padding_score);
+    for (std::size_t i = first; i < last; ++i) {
+      std::copy_n(scores.begin() + static_cast<std::ptrdiff_t>(i * k), k, v.begin());
+      if (!std::all_of(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(k), kernels::is_score))
+        throw Error(say("row {} (counted from 1) has scores beyond what can be computed with", i + 1));
+      out[i] = decoder->decode(v);
+    }
+  });
+  return out;
+}
+
+std::vector<double> Classes::marginals(const Model& model, std::span<const double> scores, const Context&) const {
+  const std::size_t k = model.k();
+  std::vector<double> out(scores.size());
+  AlignedVector<double> v(kernels::padded(k), kernels::padding_score), mu(v.size());
+  for (std::size_t i = 0; i < scores.size(); i += k) {
+    std::copy_n(scores.begin() + static_cast<std::ptrdiff_t>(i), k, v.begin());
+    kernels::softmax(v, mu);
+    std::copy_n(mu.begin(), k, out.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return out;
+}
+
+// Costs count steps between grades, so gaps between their numbers are lost; a user may have meant them. Tied targets
+// can leave grades without examples, which still count as steps in the costs.
+std::vector<std::string> Classes::remarks(const Dataset& data, const TrainOptions&) const {
+  const std::vector<std::string>& grades = data.class_names;
+  if (order_ != Order::grades) return {};
+  if (!data.bins.cuts.empty()) {
+    std::vector<std::string> empty;
+    for (std::size_t g = 0; g < grades.size(); ++g)
+      if (std::find(data.label.begin(), data.label.end(), static_cast<std::int32_t>(g)) == data.label.end())
+        empty.push_back(grades[g]);
+    if (empty.empty()) return {};
+    return {fmt::format("no target falls into grade {}: tied targets; fewer --bins, or --binning width, avoid that",
+                        shown_list(empty, 10))};
+  }
+  constexpr std::size_t most = 10;
+  bool consecutive = true;
+  std::vector<std::size_t> ranks;
+  for (std::size_t r = 0; r < grades.size(); ++r) {
+    if (r > 0) consecutive = consecutive && *finite_number(grades[r]) - *finite_number(grades[r - 1]) == 1;
+    if (r < most) ranks.push_back(r);
+  }
+  if (consecutive) return {};
+  const std::vector<std::string> first(grades.begin(), grades.begin() + static_cast<std::ptrdiff_t>(ranks.size()));
+  const char* const more = grades.size() > most ? ", ..." : "";
+  return {
+      fmt::format("the grades {}{} count as ranks {}{}; give the costs with --loss FILE.csv if the distances matter",
+                  fmt::join(first, ", "), more, fmt::join(ranks, ", "), more)};
+}
+
+StructureTraits traits_of(std::string name, std::string summary) {
+  StructureTraits out;
+  out.name = std::move(name);
+  out.summary = std::move(summary);
+  out.options = {"smoothing", "features", "bins", "class-weight", "target", "weights", "id"};
+  out.formats = {"csv", "libsvm"};
+  out.several_parts = false;
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Structure>> class_structures() {
+  StructureTraits classes = traits_of("multiclass", "classes without an order");
+  StructureTraits grades = traits_of("ordinal", "ordered grades");
+  grades.usual_loss = "absolute";
+  std::vector<std::unique_ptr<Structure>> out;
+  out.push_back(std::make_unique<Classes>(std::move(classes), Order::none));
+  out.push_back(std::make_unique<Classes>(std::move(grades), Order::grades));
+  return out;
+}
+
+CostMatrix model_cost(const Model& model) {
+  return CostMatrix::from_values(model.cost(), model.k(), model.loss_name(), model.classes(),
+                                 "the model's cost matrix");
+}
+
+void check_cost(const Model& model, const ModelCheck& check) {
+  const std::size_t k = model.k();
+  const std::vector<double>& cost = model.cost();
+  const std::string& loss = model.loss_name();
+  const auto named = find_loss(loss);
+  const LossFamily family = structure_of(model).traits().losses;
+  check.require(loss == "matrix" || (named && named->loss->is_of(family)),
+                fmt::format("the loss is '{}'; expected {} or matrix", loss, fmt::join(loss_names(family), ", ")));
+  check.require_length("cost", cost.size(), product_or_largest(k, k));
+  for (std::size_t t = 0; t < k; ++t)
+    for (std::size_t p = 0; p < k; ++p)
+      if (p != t && !(cost[t * k + p] > cost[t * k + t]))
+        check.require(false, fmt::format("cost[{}][{}] is not greater than cost[{}][{}]", t, p, t, t));
+  if (named)
+    check.require(cost == CostMatrix::named(loss, k).values(),
+                  fmt::format("the loss is called {} but its costs are others", loss));
+  check.require_made([&] { return model_cost(model); });  // refuses sizes it cannot use
+}
+
+}  // namespace m4n::detail

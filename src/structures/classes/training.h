@@ -1,0 +1,48 @@
+// Classes and grades to learn from: data and options to solutions.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "losses/cost_matrix.h"
+#include "structures/classes/solve.h"
+#include "structures/training_set.h"
+
+namespace m4n::detail {
+
+// The costs that options ask for: a matrix, a named loss, a file, or the usual loss. Of classes, and of the labels of
+// tokens and nodes.
+CostMatrix chosen_cost(const TrainOptions& options, const std::vector<std::string>& classes,
+                       const std::string& usual_loss);
+
+class ClassTrainingSet : public RowTrainingSet {
+ public:
+  ClassTrainingSet(Dataset data, const TrainOptions& options, const std::string& usual_loss, const Context& context);
+
+  void solve(const TrainOptions& options, Decoder decode, std::span<const double> lambdas, const Context& context,
+             const Emit& emit) const override;
+  double train_loss(const Solution& solution, const TrainOptions& options, Decoder decode,
+                    const Context& context) const override;
+  // Rows are mapped to features once for a whole path of lambdas and all decoders, which for kernels is most of the
+  // work, a slab of them at a time.
+  std::unique_ptr<HeldOut> hold_out(Dataset examples, std::span<const std::size_t> numbers) const override;
+  std::vector<LossesByDecoder> mean_losses(const HeldOut& examples,
+                                           std::span<const std::unique_ptr<Solution>> solutions,
+                                           const TrainOptions& options, std::span<const Decoder> decoders,
+                                           const Context& context) const override;
+  std::size_t judged_together() const override;
+  void describe(ModelCommon& common) const override;
+  std::shared_ptr<const ModelPart> finish(std::unique_ptr<Solution> solution) const override;
+
+  const CostMatrix& cost() const { return cost_; }
+
+ private:
+  std::size_t outputs() const override { return cost_.k(); }
+  double mean_loss(std::span<const double> scores, const Dataset& examples, const Solution& solution,
+                   const TrainOptions& options, Decoder decode, const Context& context) const override;
+
+  CostMatrix cost_;
+};
+
+}  // namespace m4n::detail

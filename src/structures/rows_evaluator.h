@@ -1,0 +1,47 @@
+// Evaluation of outputs with several parts: every example is a row of numbers, and loss and metrics follow from the
+// weighted sums of these rows, so a resample is a sum of rows.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "structures/evaluator.h"
+
+namespace m4n::detail {
+
+using LabelsView = std::span<const std::int32_t>;
+
+// Labels and predictions, example by example; checked.
+struct JudgedParts {
+  JudgedParts(const Examples& examples, LabelsView truth, LabelsView predicted);
+  std::size_t examples() const { return groups.count(); }
+  std::size_t size(std::size_t i) const { return groups.end(i) - groups.begin(i); }
+  LabelsView truth_of(std::size_t i) const { return truth.subspan(groups.begin(i), size(i)); }
+  LabelsView predicted_of(std::size_t i) const { return predicted.subspan(groups.begin(i), size(i)); }
+
+  const Groups& groups;
+  LabelsView truth, predicted;
+};
+
+struct ExampleRows {
+  std::vector<std::string> names;  // of the metrics
+  std::size_t width = 0;
+  std::vector<double> values;  // width numbers by example
+  // The loss, then the metrics, from sums of rows and the sum of the weights.
+  std::function<std::vector<double>(std::span<const double> sum, double weight)> measure;
+};
+
+inline double ratio(double part, double all) { return all > 0 ? part / all : 0; }
+
+// `weight`: of the examples, or empty. `add_tables` adds to an evaluation what is not resampled.
+std::unique_ptr<Evaluator> rows_evaluator(ExampleRows rows, std::span<const double> weight,
+                                          std::function<void(Evaluation&)> add_tables = {});
+
+// How often every label is true, predicted, and both, where labels are classes: unweighted, as all tables. Fills
+// labels, confusion and unseen, which are those that are none of the model's.
+void add_class_tables(const Model& model, LabelsView truth, LabelsView predicted, Evaluation& out);
+
+}  // namespace m4n::detail

@@ -1,0 +1,140 @@
+#include "structures/structure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/option_values.h"
+#include "core/wording.h"
+#include "surrogates/registry.h"
+
+namespace m4n::detail {
+
+bool Structure::takes(std::string_view option) const {
+  return std::find(traits_.options.begin(), traits_.options.end(), option) != traits_.options.end();
+}
+
+Decoder Structure::decoder(const TrainOptions& options, const LossSummary& loss) const {
+  const Decoder largest = traits_.largest;
+  if (options.decode == Decoder::automatic)
+    return usual_decoder(options.surrogate, options.smoothing, loss.symmetric, largest);
+  const Decoder asked = options.decode == Decoder::argmax ? largest : options.decode;
+  const bool known = asked != Decoder::viterbi || largest == Decoder::viterbi;
+  if (!known || !goes_with(asked, options.surrogate, options.smoothing, traits_.losses == LossFamily::classes))
+    throw UsageError(say("--decode {}: {} of --surrogate {} are decoded by {}. Leave it out", to_string(asked),
+                         traits_.example.many, to_string(options.surrogate),
+                         options.surrogate == SurrogateKind::m4n
+                             ? fmt::format("{} or adversary", to_string(largest))
+                             : to_string(usual_decoder(options.surrogate, 0, true, largest))));
+  return asked;
+}
+
+void refuse_quadratic(const TrainOptions& o, std::string_view why) {
+  if (o.surrogate == SurrogateKind::qs) throw UsageError(say("--surrogate qs {}. Use m4n, m3n or crf", why));
+}
+
+void Structure::check_solver(const TrainOptions& o, const char* outputs, bool crf_by_prox, bool paper) const {
+  const bool crf = o.surrogate == SurrogateKind::crf;
+  const SolverKind own = crf ? (crf_by_prox ? SolverKind::prox : SolverKind::lbfgs) : SolverKind::atoms;
+  const bool fits = o.solver == SolverKind::automatic || o.solver == own || (crf && o.solver == SolverKind::lbfgs) ||
+                    (paper && o.solver == SolverKind::gbcfw && o.oracle == OracleKind::spmp);
+  if (fits) return;
+  const Message solvers = crf     ? say("{}", crf_by_prox ? "prox or lbfgs" : "lbfgs")
+                          : paper ? say("atoms, or with m4n by gbcfw with --oracle spmp")
+                                  : say("atoms");
+  throw UsageError(say("--solver {}: on {} {} is solved by {}. Leave --solver out", to_string(o.solver), outputs,
+                       to_string(o.surrogate), solvers));
+}
+
+void Structure::refuse_fold_column(const TrainOptions& options) const {
+  if (!options.read.fold.empty())
+    throw UsageError(say("--folds {}: files of {} have no columns; give a number of random folds", options.read.fold,
+                         traits_.example.many));
+}
+
+void Structure::require_own_format(const ReadOptions& options, const std::string& model_name) const {
+  const auto refuse = [&](const std::string& value, const char* name) {
+    if (!value.empty())
+      throw UsageError(say("{} names a column of a table, but {} is a model of {}. Leave it out", option(name),
+                           model_name, traits_.example.many));
+  };
+  refuse(options.target, "target");
+  refuse(options.id, "id");
+  refuse(options.weights, "weights");
+  const std::vector<std::string>& formats = traits_.formats;
+  if (!options.format.empty() && std::find(formats.begin(), formats.end(), options.format) == formats.end())
+    throw UsageError(say("--format {}: {} is a model of {} and reads the format {} only. Leave it out", options.format,
+                         model_name, traits_.example.many, fmt::join(formats, " or ")));
+}
+
+void Structure::require_probabilities(const Model& model, const std::string& model_name, const Message& instead) {
+  if (surrogate_row(model.surrogate()).probabilities) return;
+  throw UsageError(
+      say("--marginals: {} was trained with --surrogate {}, which defines no class probabilities; train "
+          "with --surrogate crf{}",
+          model_name, to_string(model.surrogate()), instead));
+}
+
+void Structure::require_runs(const Dataset& examples) const {
+  const Groups& runs = examples.feature_rows;
+  const std::size_t all = rows(examples.x);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < runs.count(); ++i) {
+    if (runs.begin(i) != next || runs.end(i) <= next || runs.end(i) > all)
+      throw Error(
+          say("{} {} (counted from 1) has the rows {} to {} of {}; expected a run of at least one, behind that of "
+              "the {} before",
+              traits_.example.one, i + 1, runs.begin(i), runs.end(i), all, traits_.example.one));
+    next = runs.end(i);
+  }
+  if (next != all) throw Error(say("the {} have {} rows, the data {}", traits_.example.many, next, all));
+}
+
+std::vector<double> Structure::scores(const Model&, const FeaturesView&, const Context&) const {
+  throw Error(say("a model of {} scores no single rows; use predict() with whole {}", traits_.example.many,
+                  traits_.example.many));
+}
+
+std::vector<std::int32_t> Structure::decode(const Model&, std::span<const double>, const Context&) const {
+  throw Error(say("the parts of a {} are decoded together; use predict() with whole {}", traits_.example.one,
+                  traits_.example.many));
+}
+
+std::vector<double> Structure::marginals(const Model&, std::span<const double>, const Context&) const {
+  throw Error(
+      say("probabilities of {} are found for whole ones; use marginals() with a dataset", traits_.example.many));
+}
+
+std::string Structure::labels_text(std::size_t count) const {
+  return counted(count, traits_.label.one, traits_.label.many);
+}
+
+std::string Structure::examples_text(std::size_t n, std::size_t parts) const {
+  std::string out = counted(n, traits_.example.one, traits_.example.many);
+  if (traits_.part.one != nullptr) out += ", " + counted(parts, traits_.part.one, traits_.part.many);
+  return out;
+}
+
+const Structure& structure_named(const std::string& task) {
+  const std::vector<const Structure*>& all = structures();
+  if (task.empty()) return *all.front();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Structure* s) { return s->name() == task; });
+  if (found == all.end())
+    throw UsageError(say("--task: {}", unknown_word_message("value", task, task_names())),
+                     {"task", task, fmt::format("one of {}", fmt::join(task_names(), ", ")), {}});
+  return **found;
+}
+
+const Structure& structure_of(const Model& model) { return structure_named(model.task()); }
+
+}  // namespace m4n::detail
+
+namespace m4n {
+
+std::vector<std::string> task_names() {
+  std::vector<std::string> out;
+  for (const detail::Structure* structure : detail::structures()) out.push_back(structure->name());
+  return out;
+}
+
+}  // namespace m4n

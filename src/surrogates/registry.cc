@@ -1,0 +1,38 @@
+#include "surrogates/registry.h"
+
+namespace m4n::detail {
+namespace {
+
+constexpr SurrogateRow rows[] = {
+    {SurrogateKind::m4n, "m4n", "max-min margin", "the max-min oracle", true, true, false, false},
+    {SurrogateKind::m3n, "m3n", "max-margin", "decoding with costs added", true, false, false, false},
+    {SurrogateKind::crf, "crf", "log-likelihood", "marginals", false, false, true, false},
+    {SurrogateKind::qs, "qs", "squared error of the costs", "parts that can be regressed one by one", false, false,
+     false, true}};
+
+}  // namespace
+
+std::span<const SurrogateRow> surrogate_rows() { return rows; }
+
+const SurrogateRow& surrogate_row(SurrogateKind kind) { return rows[static_cast<std::size_t>(kind)]; }
+
+bool goes_with(Decoder decoder, SurrogateKind surrogate, double smoothing, bool classes) {
+  switch (decoder) {
+    case Decoder::argmax:
+    case Decoder::viterbi:
+      return true;
+    case Decoder::adversary:
+      return surrogate == SurrogateKind::m4n;
+    case Decoder::expected:
+      return surrogate_row(surrogate).probabilities || smoothing > 0 || (classes && surrogate == SurrogateKind::qs);
+    default:
+      return false;
+  }
+}
+
+Decoder usual_decoder(SurrogateKind surrogate, double smoothing, bool symmetric_costs, Decoder largest) {
+  if (surrogate_row(surrogate).probabilities || smoothing > 0) return Decoder::expected;
+  return surrogate == SurrogateKind::m4n && !symmetric_costs ? Decoder::adversary : largest;
+}
+
+}  // namespace m4n::detail

@@ -1,0 +1,35 @@
+// What is minimised: one row by surrogate, read by options, help, model checks, decoders, candidates of a search and
+// Python. What a row asks of a structure, the structure's training answers with an oracle, or refuses.
+#pragma once
+#include <span>
+#include <string>
+
+#include "m4n/options.h"
+
+namespace m4n::detail {
+
+struct SurrogateRow {
+  SurrogateKind kind;
+  const char* name;
+  const char* help;
+  const char* asks_for;  // what a structure must be able to do
+  bool mean_over_parts;  // its loss contains the costs, which are means over the parts of an output
+  bool smoothing;        // the max-min game can be smoothed
+  bool probabilities;    // its scores define a distribution over outputs
+  bool closed_form;      // no solver to choose
+};
+
+// In the order in which they are shown.
+std::span<const SurrogateRow> surrogate_rows();
+const SurrogateRow& surrogate_row(SurrogateKind kind);
+
+// Whether predictions can be made so:
+//   argmax (viterbi)  from any scores
+//   adversary         the min player of the max-min game: m4n
+//   expected          the least expected cost under a distribution: crf; smoothed m4n; of classes also qs, whose scores
+//                     are minus the expected costs themselves
+bool goes_with(Decoder decoder, SurrogateKind surrogate, double smoothing, bool classes);
+// The one of those who ask for none. `largest`: what the largest score is called.
+Decoder usual_decoder(SurrogateKind surrogate, double smoothing, bool symmetric_costs, Decoder largest);
+
+}  // namespace m4n::detail

@@ -1,0 +1,362 @@
+// Cross-validation against the same thing done by hand: parts taken, models fitted and applied one by one.
+#include "m4n/cross_validate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "m4n/error.h"
+#include "m4n/fit.h"
+#include "support/flat_model.h"
+#include "support/random_dataset.h"
+
+namespace m4n::detail {
+
+using test::FlatModel;
+namespace {
+
+CvOptions small_options() {
+  CvOptions o;
+  o.train.task = "multiclass";
+  o.lambdas = {0.1, 0.01};
+  o.extend = false;
+  o.plan.splits = 3;
+  return o;
+}
+
+double mean_loss(const FlatModel& model, const Dataset& part) {
+  const std::vector<std::int32_t> predicted = model.predict(view(part.x));
+  double sum = 0;
+  for (std::size_t i = 0; i < predicted.size(); ++i)
+    sum += model.cost[static_cast<std::size_t>(part.label[i]) * model.k() + static_cast<std::size_t>(predicted[i])];
+  return sum / static_cast<double>(predicted.size());
+}
+
+void expect_same_cells(const std::vector<CvCell>& a, const std::vector<CvCell>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].split, b[i].split);
+    EXPECT_EQ(a[i].candidate, b[i].candidate);
+    EXPECT_EQ(a[i].gamma, b[i].gamma);
+    EXPECT_EQ(a[i].lambda, b[i].lambda);
+    EXPECT_EQ(a[i].validation, b[i].validation);
+    EXPECT_EQ(a[i].test, b[i].test);
+    EXPECT_EQ(a[i].relative_gap, b[i].relative_gap);
+  }
+}
+
+TEST(Splits, CutTheExamplesIntoDisjointParts) {
+  for (const std::size_t n : {5U, 10U, 101U}) {
+    SplitPlan plan;
+    plan.splits = 4;
+    const std::vector<Split> splits = make_splits(n, plan, 7);
+    ASSERT_EQ(splits.size(), 4U);
+    for (const Split& s : splits) {
+      std::set<std::size_t> all(s.train.begin(), s.train.end());
+      all.insert(s.validation.begin(), s.validation.end());
+      all.insert(s.test.begin(), s.test.end());
+      EXPECT_EQ(all.size(), n);
+      EXPECT_EQ(s.train.size() + s.validation.size() + s.test.size(), n);
+      EXPECT_EQ(s.train.size(), static_cast<std::size_t>(std::lround(0.6 * static_cast<double>(n))));
+    }
+    EXPECT_EQ(splits[2].train, make_splits(n, plan, 7)[2].train);
+    if (n < 100) continue;  // of few examples two splits may happen to be the same
+    EXPECT_NE(splits[0].train, splits[1].train);
+    EXPECT_NE(splits[0].train, make_splits(n, plan, 8)[0].train);
+  }
+}
+
+TEST(Splits, FoldsTestEveryExampleOnceAndValidateOnTheNextFold) {
+  SplitPlan plan;
+  plan.folds = 4;
+  const std::vector<Split> splits = make_splits(23, plan, 1);
+  ASSERT_EQ(splits.size(), 4U);
+  std::vector<int> tested(23);
+  for (std::size_t f = 0; f < 4; ++f) {
+    for (const std::size_t i : splits[f].test) ++tested[i];
+    EXPECT_EQ(splits[f].validation, splits[(f + 1) % 4].test);
+    EXPECT_GE(splits[f].test.size(), 5U);
+  }
+  EXPECT_EQ(tested, std::vector<int>(23, 1));
+  plan.fold_of = {0, 1, 2, 2, 1, 0};
+  EXPECT_EQ(make_splits(6, plan, 1)[1].test, (std::vector<std::size_t>{1, 4}));
+}
+
+TEST(Splits, GivenOnesAreTakenAsTheyAre) {
+  SplitPlan plan;
+  plan.given = {{{0, 2, 4}, {1, 3}, {1, 3}}, {{1, 3}, {0, 4}, {2}}};
+  const std::vector<Split> splits = make_splits(5, plan, 0);
+  ASSERT_EQ(splits.size(), 2U);
+  EXPECT_EQ(splits[0].train, plan.given[0].train);
+  EXPECT_EQ(splits[1].test, plan.given[1].test);
+  EXPECT_THROW(make_splits(4, plan, 0), Error);  // there is no example 4
+  plan.given[1].test.clear();                    // a program may test elsewhere
+  EXPECT_NO_THROW(make_splits(5, plan, 0));
+  plan.given[1].validation.clear();
+  EXPECT_THROW(make_splits(5, plan, 0), Error);
+  plan.given[1] = {{}, {0}, {1}};
+  EXPECT_THROW(make_splits(5, plan, 0), Error);
+}
+
+TEST(Splits, RefusesWhatCannotBeCut) {
+  SplitPlan plan;
+  plan.splits = 11;
+  EXPECT_THROW(make_splits(10, plan, 0), Error);
+  plan.splits = 1;
+  EXPECT_THROW(make_splits(2, plan, 0), Error);
+  plan.ratio = {60, 0, 20};
+  EXPECT_THROW(make_splits(10, plan, 0), UsageError);
+  plan.folds = 11;
+  EXPECT_THROW(make_splits(10, plan, 0), Error);
+  plan.folds = 2;
+  EXPECT_THROW(make_splits(10, plan, 0), Error);
+  plan.fold_of = {0, 1, 3, 0};  // no example in fold 2
+  EXPECT_THROW(make_splits(4, plan, 0), Error);
+  plan.fold_of = {0, 1, 2, -1};
+  EXPECT_THROW(make_splits(4, plan, 0), Error);
+  plan = {};
+  plan.folds = 100'000;
+  EXPECT_THROW(make_splits(100'000, plan, 0), Error);  // 80 GB of indices
+}
+
+class EveryFeature : public testing::TestWithParam<FeatureKind> {};
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryFeature,
+                         testing::Values(FeatureKind::linear, FeatureKind::rbf, FeatureKind::laplacian,
+                                         FeatureKind::poly, FeatureKind::rbf_centers, FeatureKind::nystrom,
+                                         FeatureKind::fourier));
+
+TEST_P(EveryFeature, CellsAreTheLossesOfModelsFittedByHand) {
+  Rng rng(3);
+  const Dataset data = test::random_dataset(rng, 90, 4, 3);
+  CvOptions o = small_options();
+  o.train.features = GetParam();
+  o.train.tol = 1e-6;
+  if (GetParam() == FeatureKind::rbf_centers || GetParam() == FeatureKind::nystrom) o.train.components = 20;
+  o.candidates = {{SurrogateKind::m4n, 0, Decoder::argmax}, {SurrogateKind::crf, 0, Decoder::expected}};
+  o.train.cost = {0, 1, 4, 2, 0, 1, 1, 3, 0};
+  const CvResult result = cross_validate(data, {}, o);
+  ASSERT_EQ(result.cells.size(), 3U * 2 * 2);
+  const std::vector<Split> splits = make_splits(data.examples(), o.plan, o.train.seed);
+  for (const CvCell& cell : result.cells) {
+    TrainOptions train = o.train;
+    train.surrogate = o.candidates[cell.candidate].surrogate;
+    train.decode = o.candidates[cell.candidate].decode;
+    const auto path = fit_path(subset(data, splits[cell.split].train), train, o.lambdas);
+    const FlatModel& model = path[cell.lambda == o.lambdas[0] ? 0 : 1].model;
+    EXPECT_NEAR(cell.validation, mean_loss(model, subset(data, splits[cell.split].validation)), 1e-12);
+    EXPECT_NEAR(cell.test, mean_loss(model, subset(data, splits[cell.split].test)), 1e-12);
+    EXPECT_EQ(cell.relative_gap, path[cell.lambda == o.lambdas[0] ? 0 : 1].report.certificate.relative_gap());
+  }
+}
+
+// What is learnt from a training part must not know the other parts: a validation example that is changed beyond
+// recognition changes no fit and no test loss of the splits it validates.
+TEST_P(EveryFeature, LearnsNothingFromAPoisonedValidationExample) {
+  Rng rng(4);
+  Dataset data = test::random_dataset(rng, 60, 3, 3);
+  CvOptions o = small_options();
+  o.train.features = GetParam();
+  if (GetParam() == FeatureKind::rbf_centers || GetParam() == FeatureKind::nystrom) o.train.components = 15;
+  o.plan.splits = 6;
+  o.train.task = "ordinal";
+  o.train.bins = 3;
+  std::vector<double> raw;
+  for (std::size_t i = 0; i < data.examples(); ++i) raw.push_back(data.label[i] + 0.3 * rng.normal());
+  const CvResult clean = cross_validate(data, raw, o);
+  const std::size_t poisoned = 17;
+  auto& x = std::get<DenseMatrix>(data.x);
+  for (std::size_t j = 0; j < x.cols; ++j) x.values[poisoned * x.cols + j] = 50 + static_cast<double>(j);
+  raw[poisoned] = 1e6;
+  const CvResult dirty = cross_validate(data, raw, o);
+  const std::vector<Split> splits = make_splits(data.examples(), o.plan, o.train.seed);
+  std::size_t untouched = 0, touched = 0;
+  for (std::size_t c = 0; c < clean.cells.size(); ++c) {
+    const Split& split = splits[clean.cells[c].split];
+    const auto holds = [&](const std::vector<std::size_t>& part) {
+      return std::binary_search(part.begin(), part.end(), poisoned);
+    };
+    if (holds(split.validation)) {
+      ++untouched;
+      EXPECT_EQ(clean.cells[c].relative_gap, dirty.cells[c].relative_gap);
+      EXPECT_EQ(clean.cells[c].test, dirty.cells[c].test);
+    } else if (holds(split.train) && clean.cells[c].relative_gap != dirty.cells[c].relative_gap) {
+      ++touched;
+    }
+  }
+  EXPECT_GT(untouched, 0U);
+  EXPECT_GT(touched, 0U);  // the poison is strong enough to be seen where it may be
+}
+
+TEST(CrossValidate, SparseFeaturesGiveTheLossesOfDenseOnes) {
+  Rng rng(5);
+  Dataset dense = test::random_dataset(rng, 80, 5, 3), sparse = dense;
+  sparse.x = test::to_sparse(std::get<DenseMatrix>(dense.x));
+  CvOptions o = small_options();
+  o.train.standardize = false;
+  o.train.tol = 1e-8;
+  const CvResult a = cross_validate(dense, {}, o), b = cross_validate(sparse, {}, o);
+  for (std::size_t c = 0; c < a.cells.size(); ++c) {
+    EXPECT_NEAR(a.cells[c].validation, b.cells[c].validation, 1e-12);
+    EXPECT_NEAR(a.cells[c].test, b.cells[c].test, 1e-12);
+  }
+}
+
+TEST(CrossValidate, DoesNotDependOnTheNumberOfThreads) {
+  Rng rng(6);
+  const Dataset data = test::random_dataset(rng, 70, 4, 3);
+  CvOptions o = small_options();
+  o.train.features = FeatureKind::rbf;
+  o.gammas = {std::nullopt, 0.5};
+  o.candidates = automatic_candidates(o.train, data);
+  o.candidates.push_back({SurrogateKind::m4n, 0, Decoder::adversary});
+  o.extend = true;
+  Context one, four;
+  one.threads = 1;
+  four.threads = 4;
+  const CvResult a = cross_validate(data, {}, o, one), b = cross_validate(data, {}, o, four);
+  expect_same_cells(a.cells, b.cells);
+  EXPECT_EQ(a.notes, b.notes);
+  EXPECT_EQ(a.overall.test.mean, b.overall.test.mean);
+  EXPECT_EQ(a.best.lambda, b.best.lambda);
+}
+
+TEST(CrossValidate, DoesNotComputeKnownCellsAgain) {
+  Rng rng(7);
+  const Dataset data = test::random_dataset(rng, 60, 3, 3);
+  CvOptions o = small_options();
+  o.candidates = {{SurrogateKind::m4n, 0, Decoder::argmax}, {SurrogateKind::m3n, 0, Decoder::argmax}};
+  std::vector<CvCell> kept;
+  std::size_t calls = 0;
+  o.finished = [&](std::span<const CvCell> cells) {
+    kept.insert(kept.end(), cells.begin(), cells.end());
+    ++calls;
+  };
+  const CvResult all = cross_validate(data, {}, o);
+  EXPECT_EQ(calls, 3U * 2);
+  EXPECT_EQ(kept.size(), all.cells.size());
+  // A path of which one cell is missing is computed whole; the others are not.
+  o.known = kept;
+  o.known.pop_back();
+  calls = 0;
+  expect_same_cells(cross_validate(data, {}, o).cells, all.cells);
+  EXPECT_EQ(calls, 1U);
+}
+
+TEST(CrossValidate, ExtendsTheGridWhereTheBestLambdaIsAtItsEdge) {
+  Rng rng(8);
+  const Dataset data = test::random_dataset(rng, 600, 8, 6, 0.0);
+  CvOptions o = small_options();
+  o.lambdas = {1, 0.5, 0.25};  // too large for these data
+  const CvResult stuck = cross_validate(data, {}, o);
+  EXPECT_EQ(stuck.cells.size(), 3U * 3);
+  ASSERT_EQ(stuck.notes.size(), 1U);
+  EXPECT_NE(stuck.notes[0].find("edge"), std::string::npos);
+  o.extend = true;
+  const CvResult extended = cross_validate(data, {}, o);
+  EXPECT_GT(extended.cells.size(), stuck.cells.size());
+  EXPECT_LT(extended.best.validation_mean, stuck.best.validation_mean);
+  EXPECT_LT(extended.best.lambda, 0.25);
+  for (std::size_t l = 1; l < extended.curve.size(); ++l)
+    EXPECT_DOUBLE_EQ(extended.curve[l].lambda, extended.curve[l - 1].lambda / 2);
+}
+
+TEST(CrossValidate, ReportsAClassAbsentFromATrainingPart) {
+  Rng rng(9);
+  Dataset data = test::random_dataset(rng, 40, 3, 3);
+  for (std::int32_t& label : data.label) label = std::min(label, 1);
+  data.label[0] = 2;  // the only one
+  CvOptions o = small_options();
+  o.plan.splits = 10;
+  o.candidates = {{SurrogateKind::m4n}, {SurrogateKind::m3n}, {SurrogateKind::crf}, {SurrogateKind::qs}};
+  const CvResult result = cross_validate(data, {}, o);
+  ASSERT_FALSE(result.notes.empty());
+  EXPECT_NE(result.notes[0].find("class '2' has no example in the training part"), std::string::npos);
+  for (const CvCell& cell : result.cells) EXPECT_TRUE(std::isfinite(cell.test));
+}
+
+TEST(CrossValidate, ChoosesOnValidationAndReportsTestLosses) {
+  Rng rng(10);
+  const Dataset data = test::random_dataset(rng, 80, 4, 3);
+  CvOptions o = small_options();
+  o.lambdas = {1, 0.1, 0.01, 0.001};
+  o.candidates = {{SurrogateKind::m4n}, {SurrogateKind::crf}};
+  const CvResult result = cross_validate(data, {}, o);
+  double sum = 0;
+  for (std::size_t s = 0; s < result.splits; ++s) {
+    const CvCell& chosen = result.overall.chosen[s];
+    int larger = 0, smaller = 0;  // lambdas of the same candidate that are as good
+    for (const CvCell& cell : result.cells) {
+      if (cell.split != s) continue;
+      EXPECT_GE(cell.validation, chosen.validation);
+      if (cell.validation > chosen.validation) continue;
+      EXPECT_GE(cell.candidate, chosen.candidate);
+      if (cell.candidate != chosen.candidate) continue;
+      larger += cell.lambda > chosen.lambda ? 1 : 0;
+      smaller += cell.lambda < chosen.lambda ? 1 : 0;
+    }
+    EXPECT_TRUE(smaller == larger || smaller == larger + 1) << smaller << " " << larger;
+    sum += chosen.test;
+  }
+  EXPECT_NEAR(result.overall.test.mean, sum / static_cast<double>(result.splits), 1e-15);
+  ASSERT_EQ(result.comparisons.size(), 1U);
+  EXPECT_NEAR(result.comparisons[0].difference.mean,
+              result.by_candidate[0].test.mean - result.by_candidate[1].test.mean, 1e-15);
+  for (const CvPoint& point : result.curve) EXPECT_GE(point.validation_mean, result.best.validation_mean);
+}
+
+TEST(CrossValidate, AColdPathFindsTheSameAsAWarmOne) {
+  Rng rng(12);
+  const Dataset data = test::random_dataset(rng, 60, 3, 3);
+  CvOptions o = small_options();
+  o.train.tol = 1e-9;
+  o.train.epochs = 100'000;
+  const CvResult warm = cross_validate(data, {}, o);
+  o.warm_path = false;
+  const CvResult cold = cross_validate(data, {}, o);
+  for (std::size_t c = 0; c < warm.cells.size(); ++c) EXPECT_NEAR(warm.cells[c].test, cold.cells[c].test, 1e-9);
+}
+
+TEST(CrossValidate, RefusesGridsThatMakeNoSense) {
+  Rng rng(13);
+  const Dataset data = test::random_dataset(rng, 60, 3, 3);
+  const auto refused = [&](const std::function<void(CvOptions&)>& change) {
+    CvOptions o = small_options();
+    change(o);
+    EXPECT_THROW(cross_validate(data, {}, o), UsageError);
+  };
+  refused([](CvOptions& o) { o.lambdas = {}; });
+  refused([](CvOptions& o) { o.lambdas = {0.1, 1}; });
+  refused([](CvOptions& o) { o.lambdas = {1, 0}; });
+  refused([](CvOptions& o) { o.candidates = {}; });
+  refused([](CvOptions& o) { o.gammas = {1.0}; });                            // linear features have none
+  refused([](CvOptions& o) { o.train.bins = 3, o.train.task = "ordinal"; });  // without raw targets
+}
+
+// A lambda at the end of the range is not extended beyond it.
+TEST(CrossValidate, ExtensionsStayWithinTheRangeOfLambda) {
+  Rng rng(14);
+  const Dataset data = test::random_dataset(rng, 80, 3, 3);
+  CvOptions o = small_options();
+  o.extend = true;
+  o.lambdas = {1e30, 1e-3};
+  for (const CvCell& cell : cross_validate(data, {}, o).cells) {
+    EXPECT_LE(cell.lambda, largest_lambda);
+    EXPECT_GE(cell.lambda, smallest_lambda);
+  }
+}
+
+TEST(CrossValidate, StopsWhenAskedTo) {
+  Rng rng(11);
+  const Dataset data = test::random_dataset(rng, 60, 3, 3);
+  Context context;
+  context.cancelled = [] { return true; };
+  const CvResult result = cross_validate(data, {}, small_options(), context);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_TRUE(result.cells.empty());
+}
+
+}  // namespace
+}  // namespace m4n::detail
