@@ -8,6 +8,7 @@
 #include "solvers/labelling_atoms.h"
 #include "structures/graphs/gram.h"
 #include "structures/graphs/oracles.h"
+#include "structures/graphs/scorer.h"
 #include "structures/graphs/shapes.h"
 
 namespace m4n::detail {
