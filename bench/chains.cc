@@ -11,11 +11,9 @@
 #include "core/rng.h"
 #include "games/mirror_prox.h"
 #include "ocr_words.h"
-#include "structures/chains/flat_space.h"
-#include "structures/chains/game.h"
-#include "structures/chains/loss.h"
-#include "structures/chains/marginals.h"
-#include "structures/chains/viterbi.h"
+#include "structures/chains/oracles.h"
+#include "structures/chains/paper.h"
+#include "structures/chains/space.h"
 #include "support.h"
 
 namespace m4n::bench {
@@ -111,9 +109,9 @@ class OracleTimes {
   explicit OracleTimes(const CostMatrix& cost) : game_(cost) {}
 
   // Leaves the answer of the warm call.
-  ChainGameAnswer add(const ChainScores& v, ChainSeeds& seeds) {
+  GameAnswer add(const ChainScores& v, GameSeeds& seeds) {
     cold_.add([&] { scratch_.clear(); }, [&] { game_.solve(v, limits_, scratch_, workspace_); });
-    ChainGameAnswer answer;
+    GameAnswer answer;
     warm_.add([&] { scratch_ = seeds; }, [&] { answer = game_.solve(v, limits_, scratch_, workspace_); });
     seeds = scratch_;
     largest_gap_ = std::max(largest_gap_, answer.bounds.upper - answer.bounds.lower);
@@ -143,8 +141,8 @@ class OracleTimes {
  private:
   ChainGame game_;
   ChainGame::Workspace workspace_;
-  ChainGameLimits limits_;
-  ChainSeeds scratch_;
+  GameLimits limits_;
+  GameSeeds scratch_;
   Times cold_, warm_;
   double largest_gap_ = 0, rounds_ = 0, size_ = 0;
 };
@@ -196,7 +194,7 @@ void ocr_rows(const Settings& settings, Json& rows) {
   words.resize(settings.quick ? 200 : words.size() * 6 / 10);
   OcrTrainer trainer(words, 0x1p-7);
   const CostMatrix cost = CostMatrix::named("zero-one", ocr_labels);
-  std::vector<ChainSeeds> seeds(words.size());
+  std::vector<GameSeeds> seeds(words.size());
   std::vector<std::size_t> order(words.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   Rng rng(1);
@@ -233,7 +231,7 @@ void random_rows(const Settings& settings, Json& rows) {
       const int count = settings.quick ? 2 : sd >= 0.1 ? 500 : 20;
       for (int c = 0; c < count; ++c) {
         RandomChain chain(length, labels, sd, rng);
-        ChainSeeds seeds;
+        GameSeeds seeds;
         ChainGame::Workspace workspace;
         ChainGame(*cost).solve(chain.scores(), {}, seeds, workspace);
         for (std::size_t m = 0; m < length; ++m)  // warm: the scores have moved by a twentieth since

@@ -29,8 +29,8 @@
 
 #include "ocr_words.h"
 #include "structures/chains/predictor.h"
-#include "structures/chains/solve.h"
-#include "structures/chains/viterbi.h"
+#include "structures/chains/space.h"
+#include "structures/chains/training.h"
 #include "support.h"
 
 namespace m4n::bench {

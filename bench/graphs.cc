@@ -8,10 +8,8 @@
 
 #include "add_max_peak.h"
 #include "core/rng.h"
-#include "structures/chains/marginals.h"
-#include "structures/chains/viterbi.h"
-#include "structures/graphs/decode.h"
-#include "structures/graphs/marginals.h"
+#include "structures/chains/space.h"
+#include "structures/graphs/space.h"
 #include "support.h"
 
 namespace m4n::bench {

@@ -3,8 +3,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include "core/aligned.h"
 #include "core/rng.h"
+#include "core/views.h"
 
 namespace m4n::bench {
 namespace {

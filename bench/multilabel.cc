@@ -12,7 +12,7 @@
 #include "data/input.h"
 #include "data/text.h"
 #include "m4n/error.h"
-#include "structures/label_sets/solve.h"
+#include "structures/label_sets/training.h"
 #include "support.h"
 
 namespace m4n::bench {

@@ -91,7 +91,7 @@ ChainScores OcrTrainer::scores(std::size_t i) {
   return {unary, &transitions_};
 }
 
-void OcrTrainer::step(std::size_t i, const ChainGameAnswer& answer) {
+void OcrTrainer::step(std::size_t i, const GameAnswer& answer) {
   const OcrWord& word = (*words_)[i];
   Block& block = blocks_[i];
   // shift = answer - mu_i

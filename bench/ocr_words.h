@@ -5,11 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "core/aligned.h"
-#include "core/padded_rows.h"
+#include "core/views.h"
 #include "sentences.h"
-#include "structures/chains/chain.h"
-#include "structures/chains/game.h"
+#include "structures/chains/oracles.h"
+#include "structures/chains/space.h"
 
 namespace m4n::bench {
 
@@ -35,7 +34,7 @@ class OcrTrainer {
   // The scores of word i at the present weights, valid until the next call.
   ChainScores scores(std::size_t i);
   // Moves the dual variable of word i towards the oracle's answer at those scores.
-  void step(std::size_t i, const ChainGameAnswer& answer);
+  void step(std::size_t i, const GameAnswer& answer);
 
  private:
   struct Block {

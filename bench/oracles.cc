@@ -9,9 +9,7 @@
 #include "core/rng.h"
 #include "games/mirror_prox.h"
 #include "solvers/prox_ascent.h"
-#include "structures/classes/crf.h"
-#include "structures/classes/margin.h"
-#include "structures/classes/maxmin.h"
+#include "structures/classes/surrogates.h"
 #include "support.h"
 
 namespace m4n::bench {

@@ -9,7 +9,7 @@
 
 #include "features/standardize.h"
 #include "m4n/read.h"
-#include "structures/permutations/solve.h"
+#include "structures/permutations/training.h"
 #include "support.h"
 
 namespace m4n::bench {

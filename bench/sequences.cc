@@ -10,7 +10,7 @@
 
 #include "conll_text.h"
 #include "ocr_words.h"
-#include "structures/chains/solve.h"
+#include "structures/chains/training.h"
 #include "support.h"
 
 namespace m4n::bench {

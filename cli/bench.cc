@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "command.h"
-#include "demo/speed.h"
+#include "demo/demo.h"
 #include "messages.h"
 
 namespace m4n::cli {

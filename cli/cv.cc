@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "command.h"
+#include "core/message.h"
 #include "core/option_values.h"
-#include "core/wording.h"
 #include "data/text.h"
 #include "features/prepared.h"
 #include "files.h"
@@ -18,7 +18,6 @@
 #include "progress.h"
 #include "reports/report.h"
 #include "selection/cv_store.h"
-#include "signals.h"
 
 namespace m4n::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "command.h"
 #include "demo/demo.h"
 #include "messages.h"
-#include "signals.h"
+#include "progress.h"
 
 namespace m4n::cli {
 namespace {

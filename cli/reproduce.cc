@@ -13,9 +13,7 @@
 #include "model/atomic_file.h"
 #include "progress.h"
 #include "reports/report.h"
-#include "reports/reproduce_report.h"
 #include "selection/reproduce.h"
-#include "signals.h"
 
 namespace m4n::cli {
 namespace {

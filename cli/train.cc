@@ -4,14 +4,13 @@
 #include <memory>
 
 #include "command.h"
-#include "core/wording.h"
+#include "core/message.h"
 #include "files.h"
 #include "m4n/fit.h"
 #include "m4n/read.h"
 #include "messages.h"
 #include "progress.h"
 #include "reports/report.h"
-#include "signals.h"
 #include "structures/structure.h"
 
 namespace m4n::cli {

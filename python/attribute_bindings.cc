@@ -14,7 +14,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "data/text.h"
-#include "features/attribute_batch.h"
+#include "features/attributes.h"
 #include "m4n/error.h"
 #include "structures/chains/data.h"
 #include "structures/chains/structure.h"

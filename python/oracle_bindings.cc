@@ -13,10 +13,7 @@
 #include "core/parallel.h"
 #include "m4n/error.h"
 #include "oracles.h"
-#include "structures/classes/crf.h"
-#include "structures/classes/margin.h"
-#include "structures/classes/maxmin.h"
-#include "structures/classes/smoothed.h"
+#include "structures/classes/surrogates.h"
 
 namespace m4n::python {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "bindings.h"
 #include "core/parallel.h"
-#include "losses/position_loss_choice.h"
+#include "losses/position_loss.h"
 #include "m4n/error.h"
 #include "oracles.h"
-#include "structures/chains/game.h"
+#include "structures/chains/oracles.h"
 #include "structures/permutations/assignment.h"
 #include "structures/permutations/birkhoff_game.h"
 #include "structures/permutations/sinkhorn.h"
@@ -87,7 +87,7 @@ nb::tuple max_min_chain(const Batch3& unary, const Square& from_to, const RealVe
       ChainReader reader(unary, transitions);
       ChainGame::Workspace workspace;
       for (std::size_t i = first; i < last; ++i) {
-        ChainSeeds seeds;
+        GameSeeds seeds;
         const GameAnswer answer = game.solve(reader.read(i), limits, seeds, workspace);
         lower[i] = answer.bounds.lower;
         upper[i] = answer.bounds.upper;

@@ -4,7 +4,7 @@
 #pragma once
 #include <cstddef>
 
-#include "core/padded_rows.h"
+#include "core/views.h"
 #include "m4n/dataset.h"
 
 namespace m4n::detail::kernels {

@@ -1,16 +1,16 @@
-#include "demo/speed.h"
+#include "demo/demo.h"
 
 #include <fmt/format.h>
 
 #include <chrono>
 
-#include "core/aligned.h"
 #include "core/json.h"
 #include "core/rng.h"
 #include "core/timing.h"
+#include "core/views.h"
 #include "games/matrix_game.h"
 #include "games/mirror_prox.h"
-#include "losses/simplex_loss.h"
+#include "losses/cost_matrix.h"
 #include "m4n/fit.h"
 #include "m4n/version.h"
 #include "structures/classes/closed_form.h"

@@ -1,3 +1,59 @@
+// The attributes of a run of tokens (a sentence, as a rule): byte strings with a value each, one after another in one
+// buffer that is used again and again.
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "m4n/dataset.h"
+
+namespace m4n::detail {
+
+class AttributeBatch {
+ public:
+  std::size_t tokens() const { return token_end_.size(); }
+  std::size_t attributes() const { return end_.size(); }
+  // The attributes of token t are begin(t) .. end(t) - 1.
+  std::size_t begin(std::size_t token) const { return token == 0 ? 0 : token_end_[token - 1]; }
+  std::size_t end(std::size_t token) const { return token_end_[token]; }
+  std::string_view name(std::size_t attribute) const {
+    const std::size_t start = attribute == 0 ? 0 : end_[attribute - 1];
+    return {bytes_.data() + start, end_[attribute] - start};
+  }
+  double value(std::size_t attribute) const { return value_.empty() ? 1 : value_[attribute]; }
+
+  // Writing: append the bytes of a name to `bytes`, then end the attribute; after the last one, the token.
+  std::string& bytes() { return bytes_; }
+  void end_attribute() {
+    if (!value_.empty()) value_.push_back(1);
+    end_.push_back(bytes_.size());
+  }
+  void end_attribute(double value) {
+    if (value != 1 && value_.empty()) value_.assign(end_.size(), 1);
+    if (value != 1 || !value_.empty()) value_.push_back(value);
+    end_.push_back(bytes_.size());
+  }
+  void end_token() { token_end_.push_back(end_.size()); }
+  // Forgets the attributes and keeps the memory.
+  void clear() {
+    bytes_.clear();
+    end_.clear();
+    value_.clear();
+    token_end_.clear();
+  }
+
+ private:
+  std::string bytes_;
+  std::vector<std::size_t> end_;
+  std::vector<double> value_;  // empty: all are 1
+  std::vector<std::size_t> token_end_;
+};
+
 // Attributes of tokens (byte strings) to columns of a sparse matrix.
 //
 // Either by a dictionary, learnt from training data: attributes that at least `min_count` tokens have, numbered by
@@ -7,18 +63,6 @@
 //
 // Cost: O(bytes) for hashing and one probe of an open-addressed table an attribute; the probes of a batch are
 // prefetched. Memory: the bytes of the names, 8 bytes a name, 8 bytes a slot at 1.5 to 3 slots a name.
-#pragma once
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "features/attribute_batch.h"
-#include "m4n/dataset.h"
-
-namespace m4n::detail {
 
 // Of the bytes of a name; part of the model format, the same on every machine.
 std::uint64_t attribute_hash(std::string_view name);
@@ -97,5 +141,33 @@ class AttributeCounter {
   SparseMatrix rows_;                 // columns: numbers in names_
   AttributeDictionary::Scratch scratch_;
 };
+
+// What learning a dictionary and applying it have in common: the hashes of a batch, and a row put in order.
+
+// The hashes of all names of the batch, each with the slot it will be looked up in on its way to the cache.
+inline void hash_names(const AttributeBatch& batch, const NameTable& table, std::vector<std::uint64_t>& hash) {
+  hash.resize(batch.attributes());
+  for (std::size_t a = 0; a < hash.size(); ++a) {
+    hash[a] = attribute_hash(batch.name(a));
+    table.prefetch(static_cast<std::uint32_t>(hash[a]));
+  }
+}
+
+// Sorts the pairs (column, value) and appends them as a row, with the values of equal columns added up. Values are
+// sorted too: the sum does not depend on the order of the attributes.
+inline void append_merged_row(std::vector<std::pair<std::uint32_t, double>>& row, SparseMatrix& out) {
+  std::sort(row.begin(), row.end());
+  const std::size_t start = out.column.size();
+  for (const auto& [column, value] : row) {
+    if (out.column.size() > start && out.column.back() == column) {
+      out.value.back() += value;
+      continue;
+    }
+    out.column.push_back(column);
+    out.value.push_back(value);
+  }
+  out.row_start.push_back(out.column.size());
+  ++out.rows;
+}
 
 }  // namespace m4n::detail

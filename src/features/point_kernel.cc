@@ -2,8 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "core/kernels.h"
+#include "core/parallel.h"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 namespace m4n::detail {
 namespace {
@@ -67,6 +73,94 @@ void PointKernel::evaluate_tile(std::span<const double> x, std::size_t t, float 
 
 double PointKernel::self(std::span<const double> x) const {
   return kernel_.kind == KernelKind::poly ? power(kernel_.gamma * kernels::dot(x, x) + 1, kernel_.degree) : 1.0;
+}
+
+namespace {
+
+constexpr std::size_t cache_line = 64, huge_page = std::size_t{1} << 21;
+
+std::size_t round_up(std::size_t x, std::size_t unit) { return (x + unit - 1) / unit * unit; }
+
+// The coefficients that are not 0, by blocks of rows and within a block by classes.
+class SparseRows {
+ public:
+  static constexpr std::size_t block = 32;
+
+  SparseRows(const AlignedVector<double>& a, std::size_t stride) : stride_(stride) {
+    for (std::size_t i = 0; i * stride < a.size(); ++i)
+      if (std::any_of(&a[i * stride], &a[i * stride] + stride, [](double x) { return x != 0; })) rows_.push_back(i);
+    for (std::size_t first = 0; first < rows_.size(); first += block) {
+      const std::span<const std::size_t> own = rows_of(first / block);
+      for (std::size_t c = 0; c < stride; ++c) {
+        begin_.push_back(entries_.size());
+        for (std::size_t p = 0; p < own.size(); ++p)
+          if (const double x = a[own[p] * stride + c]; x != 0) entries_.push_back({static_cast<std::uint32_t>(p), x});
+      }
+    }
+    begin_.push_back(entries_.size());
+  }
+  std::size_t blocks() const { return (rows_.size() + block - 1) / block; }
+  // The examples of a block; its entries name them by their place here.
+  std::span<const std::size_t> rows_of(std::size_t b) const {
+    return std::span(rows_).subspan(b * block, std::min(block, rows_.size() - b * block));
+  }
+  std::span<const std::size_t> class_begin(std::size_t b) const {
+    return std::span(begin_).subspan(b * stride_, stride_ + 1);
+  }
+  const kernels::ScaledRow<double>* entries() const { return entries_.data(); }
+
+ private:
+  std::size_t stride_;
+  std::vector<std::size_t> rows_, begin_;
+  std::vector<kernels::ScaledRow<double>> entries_;
+};
+
+}  // namespace
+
+void GramMatrix::Free::operator()(float* p) const { ::operator delete (p, std::align_val_t{huge_page}); }
+
+std::size_t GramMatrix::stride_of(std::size_t n) {
+  return round_up(n, kernels::row_tile<float>) + cache_line / sizeof(float);
+}
+
+GramMatrix::GramMatrix(std::size_t n) : n_(n), stride_(stride_of(n)) {
+  const std::size_t size = n * stride_ * sizeof(float);
+  values_.reset(static_cast<float*>(::operator new (size, std::align_val_t{huge_page})));
+#ifdef __linux__
+  // Rows are read in no order: large pages keep their addresses at hand. Without them all works, slower.
+  madvise(values_.get(), size, MADV_HUGEPAGE);
+#endif
+  for (std::size_t i = 0; i < n; ++i) std::fill(row(i) + n, row(i) + stride_, 0.0F);
+}
+
+// Into the second cache: there is room for many more outstanding requests than in the first.
+void GramMatrix::prefetch(std::size_t i, std::size_t first, std::size_t count) const {
+  constexpr int for_reading = 0, second_cache = 2;
+  for (std::size_t j = first; j < first + count; j += cache_line / sizeof(float))
+    __builtin_prefetch(row(i) + j, for_reading, second_cache);
+}
+
+AlignedVector<double> times(const GramMatrix& gram, const AlignedVector<double>& a, std::size_t stride,
+                            unsigned threads) {
+  constexpr std::size_t tile = kernels::row_tile<double>;
+  const SparseRows sparse(a, stride);
+  AlignedVector<double> out(a.size());
+  parallel_chunks(gram.n(), tile, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+    AlignedVector<double> sums(stride * tile, 0.0), panel(SparseRows::block * tile);
+    for (std::size_t b = 0; b < sparse.blocks(); ++b) {
+      if (b + 1 < sparse.blocks())
+        for (const std::size_t i : sparse.rows_of(b + 1)) gram.prefetch(i, first, tile);
+      double* place = panel.data();
+      for (const std::size_t i : sparse.rows_of(b)) {
+        kernels::to_double(gram.row(i) + first, {place, tile});
+        place += tile;
+      }
+      kernels::add_scaled_rows(sparse.class_begin(b), sparse.entries(), panel.data(), tile, sums.data());
+    }
+    for (std::size_t i = first; i < last; ++i)
+      for (std::size_t c = 0; c < stride; ++c) out[i * stride + c] = sums[c * tile + i - first];
+  });
+  return out;
 }
 
 }  // namespace m4n::detail

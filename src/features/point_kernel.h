@@ -8,10 +8,11 @@
 // points as classes. Cost m x d a row.
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "core/aligned.h"
+#include "core/views.h"
 #include "features/row_weights.h"
 #include "m4n/dataset.h"
 
@@ -40,5 +41,37 @@ class PointKernel {
   AlignedVector<double> tiles_;  // tile after tile, each dimension x 64
   AlignedVector<double> norms_;  // |c_j|^2, whole tiles
 };
+
+// K(x_i, x_j) of all pairs of training rows, bias included; shared by all fits on the same rows.
+class GramMatrix {
+ public:
+  GramMatrix() = default;
+  // Not yet filled, except that the padding of the rows is 0.
+  explicit GramMatrix(std::size_t n);
+
+  std::size_t n() const { return n_; }
+  std::size_t stride() const { return stride_; }  // from one row to the next
+  float* row(std::size_t i) { return values_.get() + i * stride_; }
+  const float* row(std::size_t i) const { return values_.get() + i * stride_; }
+  // Asks for a piece of a row that is needed soon.
+  void prefetch(std::size_t i, std::size_t first, std::size_t count) const;
+  // Bytes of the matrix of n examples.
+  static double bytes(std::size_t n) { return 4.0 * static_cast<double>(n) * static_cast<double>(stride_of(n)); }
+
+ private:
+  struct Free {
+    void operator()(float* p) const;
+  };
+  // Whole tiles, so that passes need no special end; and one cache line more, so that the rows of a pass do not all
+  // fall into the same sets of the cache.
+  static std::size_t stride_of(std::size_t n);
+
+  std::size_t n_ = 0, stride_ = 0;
+  std::unique_ptr<float[], Free> values_;
+};
+
+// K times the rows of `a` (n rows of `stride` doubles), accumulated in double. Results do not depend on the threads.
+AlignedVector<double> times(const GramMatrix& gram, const AlignedVector<double>& a, std::size_t stride,
+                            unsigned threads);
 
 }  // namespace m4n::detail

@@ -9,7 +9,6 @@
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
-#include "solvers/kernel_scorer.h"
 
 namespace m4n::detail {
 
@@ -34,7 +33,7 @@ bool is_kernel(FeatureKind kind);
 // Bytes the system says can still be had; no limit where it does not say.
 double available_memory();
 
-// How the solver wants an exact kernel: as the matrix of all pairs, or as rows (features/kernel_features.h).
+// How the solver wants an exact kernel: as the matrix of all pairs, or as rows (features/prepared.cc).
 enum class KernelForm { pairs, rows };
 
 // weight: of the examples, empty for equal ones. Refuses what would not fit into memory, and says what would.
@@ -47,7 +46,7 @@ RowWeights finished_weights(const PreparedFeatures& prepared, std::vector<double
                             bool bias);
 
 // The scores of the training rows by the solver's weights, as the model will give them. The rows of an exact kernel are
-// not quite those that were learnt from: equal examples differ in them (features/kernel_features.h), which can decide
+// not quite those that were learnt from: equal examples differ in them (features/prepared.cc), which can decide
 // where scores are equal; so its points are scored instead.
 std::vector<double> training_scores(const PreparedFeatures& prepared, const std::vector<double>& weights,
                                     std::size_t outputs, bool bias, const Context& context);
@@ -65,5 +64,20 @@ class RowMap {
   std::optional<PointKernel> kernel_;
   bool bias_;
 };
+
+// The features of an exact kernel, made explicit for solvers that want rows: with the Cholesky factor K + e I = L L^T
+// of the training rows, row i of L is a feature vector with <L_i, L_j> = K(x_i, x_j) (+ e where i = j; e is 1e-10 of
+// the mean of K's diagonal, which also lets rows occur twice). A new x has z(x) = L^{-1} (K(x_1, x), .., K(x_n, x)), so
+// weights w on z are weights L^{-T} w on the kernel values, as a kernel model has them.
+//
+// Cost: n^2 d + n^3 / 3, memory 3 n^2 doubles.
+
+struct KernelFeatures {
+  FittedMap map;
+  DenseMatrix rows;  // L
+};
+KernelFeatures kernel_features(const TrainOptions& options, const DenseView& x, const Context& context);
+// Bytes that it needs for n rows.
+double kernel_feature_bytes(std::size_t rows);
 
 }  // namespace m4n::detail

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/aligned.h"
 #include "core/kernels.h"
 #include "core/message.h"
 #include "core/parallel.h"
+#include "core/views.h"
 #include "features/feature_map.h"
 #include "features/standardize.h"
 

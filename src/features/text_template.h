@@ -25,8 +25,8 @@
 #include <string_view>
 #include <vector>
 
-#include "features/attribute_batch.h"
-#include "structures/chains/conll.h"
+#include "features/attributes.h"
+#include "structures/chains/text.h"
 
 namespace m4n::detail {
 

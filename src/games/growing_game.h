@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/aligned.h"
+#include "core/views.h"
 
 namespace m4n::detail {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/aligned.h"
 #include "core/kernels.h"
+#include "core/views.h"
 
 namespace m4n::detail {
 

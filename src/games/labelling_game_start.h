@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "games/labelling_game.h"
-#include "games/labelling_game_steps.h"
+#include "games/labelling_game_loop.h"
 
 namespace m4n::detail {
 namespace game {

@@ -18,7 +18,7 @@
 #include <span>
 #include <vector>
 
-#include "core/aligned.h"
+#include "core/views.h"
 #include "games/padded_cost.h"
 #include "losses/cost_matrix.h"
 

@@ -9,7 +9,7 @@
 #include <cmath>
 #include <span>
 
-#include "core/aligned.h"
+#include "core/views.h"
 #include "surrogates/surrogate.h"
 
 namespace m4n::detail {

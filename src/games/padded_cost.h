@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "core/aligned.h"
 #include "core/kernels.h"
+#include "core/views.h"
 #include "losses/cost_matrix.h"
 
 namespace m4n::detail {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/message.h"
-#include "core/wording.h"
 #include "data/input.h"
 #include "data/text.h"
 

@@ -22,8 +22,11 @@
 // Squared, precision and dcg are of rank one: L = c0 - sum_i gain[t_i] discount[y_i], with gains and discounts that
 // fall along the positions.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -78,5 +81,115 @@ class PositionLoss {
   double constant_ = 0, minimum_ = 0, maximum_ = 0;
   std::vector<double> weights_, costs_, gains_, discounts_;
 };
+
+// A position loss as users name it, before or after the number of items is known:
+//
+//     hamming, footrule, spearman (squared), precision@K, dcg     by name, for any number of items
+//     weighted                                                    one weight an item: Hamming with weights
+//     matrix                                                      cost[true position][predicted position]
+//
+// The gain of dcg is M - 1 - j at position j, its discount 1 / log2(2 + j).
+
+// Items of a ranking: scores and costs grow with their square.
+inline constexpr std::size_t largest_ranking = 1000;
+
+class PositionLossChoice {
+ public:
+  // `spec`: a name, or a CSV file with one row of weights or M rows of costs, perhaps below a row with the names of the
+  // items. `items`: their names; none where their number varies (matching).
+  static PositionLossChoice parse(const std::string& spec, const std::vector<std::string>& items);
+  // Weights (M numbers) or costs (M x M).
+  static PositionLossChoice from_values(const std::vector<double>& values, std::size_t items,
+                                        const std::string& origin);
+  // What a model remembers: its loss by name, and the numbers of those that have any. Throws Error where they do not
+  // belong together.
+  static PositionLossChoice remembered(const std::string& name, const std::vector<double>& values, std::size_t items);
+
+  const std::string& name() const { return name_; }
+  const std::vector<double>& values() const { return values_; }
+  PositionLoss make(std::size_t items) const;
+  // One score an item says all there is to say, as the loss is of rank one; otherwise one a cell (item, position).
+  bool scores_items() const { return scores_items(name_); }
+  static bool scores_items(const std::string& name);
+
+ private:
+  std::string name_;
+  std::vector<double> values_;
+};
+
+// One loss for permutations of every size that occurs, and the parts in which its solvers think.
+
+class PositionLosses {
+ public:
+  // A loss for a number of items.
+  using Make = std::function<PositionLoss(std::size_t)>;
+
+  explicit PositionLosses(Make make) : make_(std::move(make)) {}
+  void prepare(std::size_t size) {
+    if (!losses_.contains(size)) losses_.emplace(size, make_(size));
+  }
+  // Of a size that was prepared. May be asked from several threads.
+  const PositionLoss& of(std::size_t size) const { return losses_.at(size); }
+
+ private:
+  Make make_;
+  std::map<std::size_t, PositionLoss> losses_;
+};
+
+// The cells of a permutation's matrix, M x M by rows; or, where parts are items, what a position gains.
+class PermutationParts {
+ public:
+  // Null: cells.
+  explicit PermutationParts(const PositionLoss* rank_one = nullptr) : rank_one_(rank_one) {}
+  bool items() const { return rank_one_ != nullptr; }
+  std::size_t count(std::size_t size) const { return items() ? size : size * size; }
+
+  // mu = phi(y); what lies beyond its parts is set to zero.
+  void embed(std::span<const std::int32_t> y, std::span<double> mu) const {
+    std::fill(mu.begin(), mu.end(), 0.0);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const auto j = static_cast<std::size_t>(y[i]);
+      if (items()) {
+        mu[i] = rank_one_->gains()[j];
+      } else {
+        mu[i * y.size() + j] = 1;
+      }
+    }
+  }
+  // v . phi(y)
+  double score(std::span<const double> v, std::span<const std::int32_t> y) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const auto j = static_cast<std::size_t>(y[i]);
+      sum += items() ? v[i] * rank_one_->gains()[j] : v[i * y.size() + j];
+    }
+    return sum;
+  }
+  // The score of every cell.
+  void cells(std::span<const double> v, std::size_t size, std::span<double> out) const {
+    for (std::size_t i = 0; i < size; ++i)
+      for (std::size_t j = 0; j < size; ++j)
+        out[i * size + j] = items() ? v[i] * rank_one_->gains()[j] : v[i * size + j];
+  }
+  // From the mean p of cells to that of parts.
+  void gather(std::span<const double> p, std::size_t size, std::span<double> mu) const {
+    if (!items()) {
+      std::copy_n(p.begin(), size * size, mu.begin());
+      return;
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+      mu[i] = 0;
+      for (std::size_t j = 0; j < size; ++j) mu[i] += p[i * size + j] * rank_one_->gains()[j];
+    }
+  }
+
+ private:
+  const PositionLoss* rank_one_;
+};
+
+// Rankings with a loss of rank one need one score an item; everything else a score a cell. `loss` must outlive it.
+inline PermutationParts ranking_parts(const PositionLoss& loss, bool ranking) {
+  return PermutationParts(ranking && loss.form() == PositionLoss::Form::rank_one ? &loss : nullptr);
+}
 
 }  // namespace m4n::detail

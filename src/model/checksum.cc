@@ -6,11 +6,11 @@
 #include "model/checksum.h"
 
 #include <fmt/format.h>
-
 #include <array>
 #include <cstddef>
 
 namespace m4n::detail {
+
 namespace {
 
 constexpr std::uint64_t reflected_polynomial = 0xC96C5795D7870F42;

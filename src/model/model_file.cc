@@ -15,7 +15,6 @@
 
 #include "core/message.h"
 #include "model/checksum.h"
-#include "model/little_endian.h"
 
 namespace m4n::detail {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/json.h"
-#include "core/wording.h"
+#include "core/message.h"
 #include "structures/structure.h"
 
 namespace m4n::detail {

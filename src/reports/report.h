@@ -6,11 +6,13 @@
 // newline.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "m4n/cross_validate.h"
 #include "m4n/evaluate.h"
 #include "m4n/fit.h"
 #include "m4n/model.h"
+#include "selection/reproduce.h"
 
 namespace m4n::detail {
 
@@ -32,5 +34,16 @@ std::string cv_text(const CvResult& result, const CvOptions& options);
 // All weights that are not zero, the largest first.
 std::string dump_json(const Model& model);
 std::string dump_csv(const Model& model);
+
+// The reproduced tables in Markdown, readable as plain text too, and as one JSON object.
+
+struct ReproducedTables {
+  std::vector<Table1Cell> table1;
+  std::vector<Table2Cell> table2;
+  std::vector<std::string> shortened;  // sets whose first row was left out
+};
+
+std::string reproduce_markdown(const ReproducedTables& tables, const ReproduceOptions& options);
+std::string reproduce_json(const ReproducedTables& tables, const ReproduceOptions& options);
 
 }  // namespace m4n::detail

@@ -1,4 +1,4 @@
-#include "reports/reproduce_report.h"
+#include "reports/report.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 
 #include "core/json.h"
-#include "core/wording.h"
+#include "core/message.h"
 
 namespace m4n::detail {
 namespace {

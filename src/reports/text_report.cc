@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/wording.h"
+#include "core/message.h"
 #include "model/model_file.h"
 #include "structures/structure.h"
 

@@ -19,7 +19,6 @@
 #include "core/parallel.h"
 #include "features/prepared.h"
 #include "selection/cv_choice.h"
-#include "selection/cv_grid.h"
 #include "structures/structure.h"
 
 namespace m4n::detail {

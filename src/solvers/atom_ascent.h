@@ -33,6 +33,9 @@
 
 namespace m4n::detail {
 
+// Operations that are not vectorised, in multiply-adds of those that are.
+inline constexpr double scalar_work = 8;
+
 template <class Derived, class Scorer>
 class AtomAscent {
  public:
@@ -81,8 +84,6 @@ class AtomAscent {
   static constexpr double likely = 1.7;
   // The mean follows the weights of about the last so many passes.
   static constexpr double passes_of_mean = 3;
-  // Operations that are not vectorised, in multiply-adds of those that are.
-  static constexpr double scalar = 8;
   // Seconds.
   static constexpr double moment = 2;
   // Atoms without weight are kept for that many visits: scores come back to them.

@@ -103,24 +103,4 @@ void AtomBlock::forget(unsigned visits, std::size_t stride) {
   for (std::size_t a = 1; a < size(); ++a) contest(a, stride);
 }
 
-void difference_from_truth(const LabellingAnswer& answer, LabelView truth, std::size_t labels, AtomScratch& scratch) {
-  const std::size_t length = truth.size(), stride = row_stride<double>(labels);
-  const auto add_labelling = [&](const std::int32_t* y, double amount) {
-    auto label = static_cast<std::size_t>(y[0]);
-    add_part(scratch.tail, scratch.touched_tail, labels * stride + label, amount);
-    for (std::size_t m = 0;; ++m) {
-      add_part(scratch.unary, scratch.touched_unary, m * stride + label, amount);
-      if (m + 1 == length) break;
-      const auto next = static_cast<std::size_t>(y[m + 1]);
-      add_part(scratch.tail, scratch.touched_tail, label * stride + next, amount);
-      label = next;
-    }
-    add_part(scratch.tail, scratch.touched_tail, (labels + 1) * stride + label, amount);
-  };
-  add_labelling(truth.data(), -1);
-  for (std::size_t j = 0; j < answer.weight.size(); ++j)
-    add_labelling(answer.labelling.data() + j * length, answer.weight[j]);
-  collect_parts(scratch);
-}
-
 }  // namespace m4n::detail

@@ -16,9 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "core/aligned.h"
-#include "core/padded_rows.h"
-#include "solvers/labelling_answer.h"
+#include "core/views.h"
 #include "structures/classes/space.h"
 
 namespace m4n::detail {
@@ -91,9 +89,6 @@ class AtomBlock {
   std::vector<std::uint32_t> contested_;
 };
 
-// Writes the difference of an answer from the truth into scratch.parts.
-void difference_from_truth(const LabellingAnswer& answer, LabelView truth, std::size_t labels, AtomScratch& scratch);
-
 // Gram entries of the atom in scratch.parts with those of the block and with itself; kernel(m, m') are the inner
 // products of the features of two rows of unary parts (the sentence's tokens).   O(parts x M)
 template <class Kernel>
@@ -121,5 +116,39 @@ void gram_of_new(const AtomBlock& block, std::size_t length, std::size_t labels,
     for (std::size_t m = 0; m < length; ++m) scratch.image[m * stride + p.part % stride] = 0;
   for (const AtomPart& p : tail) scratch.tail[p.part] = 0;
 }
+
+// Inner products of the rows of features of every example, Inner(i, a, b) of a scorer: kept for all examples where they
+// fit into `most_kept` numbers, computed when asked for otherwise.
+template <class Scorer, auto Inner>
+class KeptGram {
+ public:
+  static constexpr std::size_t most_kept = std::size_t{1} << 21;
+
+  // rows(i): how many rows example i has.
+  template <class Rows>
+  KeptGram(const Scorer& scorer, const Rows& rows) : scorer_(&scorer) {
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < scorer.examples(); ++i) {
+      begin_.push_back(total);
+      total += pairs(rows(i));
+    }
+    if (total > most_kept) return;
+    kept_.reserve(total);
+    for (std::size_t i = 0; i < scorer.examples(); ++i)
+      for (std::size_t a = 0; a < rows(i); ++a)
+        for (std::size_t b = 0; b <= a; ++b) kept_.push_back((scorer.*Inner)(i, a, b));
+  }
+  bool kept() const { return !kept_.empty(); }
+  double operator()(std::size_t i, std::size_t a, std::size_t b) const {
+    return kept_.empty() ? (scorer_->*Inner)(i, a, b) : kept_[begin_[i] + (a >= b ? pairs(a) + b : pairs(b) + a)];
+  }
+
+ private:
+  static std::size_t pairs(std::size_t count) { return count * (count + 1) / 2; }
+
+  const Scorer* scorer_;
+  std::vector<std::size_t> begin_;
+  std::vector<double> kept_;
+};
 
 }  // namespace m4n::detail

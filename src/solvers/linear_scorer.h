@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/aligned.h"
 #include "core/kernels.h"
+#include "core/views.h"
 #include "m4n/dataset.h"
 
 namespace m4n::detail {

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "core/aligned.h"
+#include "core/views.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"

@@ -8,7 +8,7 @@
 
 #include "core/enum_names.h"
 #include "core/kernels.h"
-#include "core/wording.h"
+#include "core/message.h"
 
 namespace m4n::detail {
 namespace {

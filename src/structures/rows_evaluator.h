@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "structures/evaluator.h"
+#include "structures/structure.h"
 
 namespace m4n::detail {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "core/message.h"
 #include "core/option_values.h"
-#include "core/wording.h"
 #include "surrogates/registry.h"
 
 namespace m4n::detail {

@@ -1,9 +1,7 @@
-// What is predicted. A Structure is the door of a room: everything that a task needs beyond the machinery shared by
-// all, behind one interface. fit, cross-validation, the commands and the Python bindings are written once over it.
-//
-// A new structure is a folder with one such class and one line in structures/registry.cc (docs/extending.md). The typed
-// suite of tests/structures says what is missing.
+// Loss and metrics of predictions, in a form that resampling can use: every example adds its own to a tally, and the
+// values follow from the tally. So a resample of n examples costs n additions.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -24,10 +22,33 @@
 #include "m4n/model.h"
 #include "m4n/options.h"
 #include "m4n/read.h"
-#include "structures/evaluator.h"
 #include "structures/training_set.h"
 
 namespace m4n::detail {
+
+class Tally {
+ public:
+  virtual ~Tally() = default;
+  virtual void clear() = 0;
+  virtual void add(std::size_t example) = 0;
+  // The loss, then the metrics in the order of Evaluation::metrics.
+  virtual std::vector<double> values() const = 0;
+};
+
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  virtual Evaluation evaluate() const = 0;
+  // Examples with a positive weight: those that can be drawn.
+  virtual std::size_t examples() const = 0;
+  virtual std::unique_ptr<Tally> tally() const = 0;
+};
+
+// What is predicted. A Structure is the door of a room: everything that a task needs beyond the machinery shared by
+// all, behind one interface. fit, cross-validation, the commands and the Python bindings are written once over it.
+//
+// A new structure is a folder with one such class and one line in structures/registry.cc (docs/extending.md). The typed
+// suite of tests/structures says what is missing.
 
 class ModelFileReader;
 class ModelFileWriter;

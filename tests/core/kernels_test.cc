@@ -8,8 +8,8 @@
 #include <numeric>
 #include <vector>
 
-#include "core/aligned.h"
 #include "core/rng.h"
+#include "core/views.h"
 
 namespace m4n::detail {
 namespace {

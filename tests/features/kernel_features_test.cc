@@ -1,6 +1,6 @@
 // Exact kernels as rows: their inner products are the kernel, new rows too; and learning from them reaches the
 // objective of the solver of classes that works on the kernel matrix itself.
-#include "features/kernel_features.h"
+#include "features/prepared.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

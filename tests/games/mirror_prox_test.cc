@@ -9,7 +9,7 @@
 #include <random>
 
 #include "games/matrix_game.h"
-#include "losses/simplex_loss.h"
+#include "losses/cost_matrix.h"
 #include "structures/classes/space.h"
 #include "support/random_costs.h"
 

@@ -1,5 +1,5 @@
 // Losses of permutations by name, from files and from models.
-#include "losses/position_loss_choice.h"
+#include "losses/position_loss.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 
 #include "core/rng.h"
 #include "m4n/dataset.h"
-#include "solvers/agenda.h"
 #include "solvers/linear_scorer.h"
+#include "solvers/prox_ascent.h"
 #include "solvers/recent_mean.h"
 
 namespace m4n::detail {

@@ -8,10 +8,7 @@
 #include "solvers/gbcfw.h"
 #include "solvers/linear_scorer.h"
 #include "solvers/prox_ascent.h"
-#include "structures/classes/crf.h"
-#include "structures/classes/margin.h"
-#include "structures/classes/maxmin_paper.h"
-#include "structures/classes/smoothed.h"
+#include "structures/classes/surrogates.h"
 
 namespace m4n::detail {
 namespace {

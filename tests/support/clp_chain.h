@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "losses/cost_matrix.h"
-#include "structures/chains/chain.h"
+#include "structures/chains/space.h"
 
 namespace m4n::detail::test {
 

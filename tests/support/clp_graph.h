@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "losses/cost_matrix.h"
-#include "structures/graphs/game.h"
+#include "structures/graphs/oracles.h"
 #include "support/random_graph.h"
 
 namespace m4n::detail::test {

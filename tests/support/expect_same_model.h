@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "structures/chains/input.h"
+#include "structures/chains/data.h"
 #include "support/flat_model.h"
 
 namespace m4n::detail::test {

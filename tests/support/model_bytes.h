@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "model/checksum.h"
-#include "model/little_endian.h"
 #include "model/model_file.h"
 #include "support/flat_model.h"
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "structures/chains/chain.h"
+#include "structures/chains/space.h"
 
 namespace m4n::detail::test {
 

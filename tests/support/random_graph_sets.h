@@ -6,7 +6,7 @@
 
 #include "core/rng.h"
 #include "games/matrix_game.h"
-#include "structures/graphs/solve.h"
+#include "structures/graphs/training.h"
 #include "support/random_graph.h"
 
 namespace m4n::detail::test {

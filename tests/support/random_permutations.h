@@ -9,7 +9,7 @@
 #include "core/rng.h"
 #include "games/matrix_game.h"
 #include "losses/cost_matrix.h"
-#include "structures/permutations/solve.h"
+#include "structures/permutations/training.h"
 
 namespace m4n::detail::test {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/rng.h"
-#include "structures/chains/solve.h"
+#include "structures/chains/training.h"
 #include "support/random_dataset.h"
 
 namespace m4n::detail::test {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "structures/chains/input.h"
+#include "structures/chains/data.h"
 #include "support/flat_model.h"
 
 namespace m4n::detail::test {

@@ -14,22 +14,108 @@
 // The certificate is exact: P by one sum-product a sentence, D from the entropies  log Z(theta) - theta.mu  of the
 // parameters as they are kept and w rebuilt from their marginals in double.
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <numeric>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "core/rng.h"
+#include "core/views.h"
 #include "solvers/certificate.h"
-#include "structures/chains/gibbs.h"
-#include "structures/chains/gibbs_dual.h"
-#include "structures/chains/gram.h"
+#include "solvers/problem.h"
+#include "structures/chains/ascent.h"
+#include "structures/chains/space.h"
 
 namespace m4n::detail {
+
+// The Gibbs distribution of natural parameters theta in the flat layout of ChainSpace, for chains of any length:
+// log-partition function and marginals.   O(M R^2)
+
+// One object a thread; nothing is allocated once the longest chain was seen.
+class ChainGibbs {
+ public:
+  // mu = gradient of log sum_y exp(theta . phi(y)), padded with 0; returns that logarithm.
+  double marginals(std::span<const double> theta, std::size_t length, std::size_t labels, std::span<double> mu) {
+    const std::size_t stride = row_stride<double>(labels);
+    const ChainScores v = scores(theta, length, labels);
+    const double log_partition = sum_product_.solve(v, exp_);
+    std::copy_n(sum_product_.marginals().data(), length * stride, mu.data());
+    sum_product_.transition_counts(v, exp_, {mu.data() + length * stride, labels, labels});
+    return log_partition;
+  }
+  double log_partition(std::span<const double> theta, std::size_t length, std::size_t labels) {
+    return sum_product_.solve(scores(theta, length, labels), exp_);
+  }
+
+ private:
+  ChainScores scores(std::span<const double> theta, std::size_t length, std::size_t labels) {
+    transitions_.prepare({theta.data() + length * row_stride<double>(labels), labels, labels}, {}, {});
+    exp_.prepare(transitions_);
+    return {{theta.data(), length, labels}, &transitions_};
+  }
+  Transitions transitions_;
+  ExpTransitions exp_;
+  SumProduct sum_product_;
+};
+
+// The dual point of a CRF on chains: the natural parameters of the Gibbs distribution of every sentence, in float. They
+// define the distribution exactly as they are kept, so that nothing is lost by rounding them.
+
+// theta_i of all sentences, without padding, and their steps.
+class GibbsDual {
+ public:
+  template <class Scorer>
+  explicit GibbsDual(const Problem<Scorer>& problem) : labels_(problem.scorer->labels()) {
+    begin_.push_back(0);
+    for (std::size_t i = 0; i < problem.examples(); ++i)
+      begin_.push_back(begin_.back() + (problem.y(i).size() + labels_) * labels_);
+    theta_.assign(begin_.back(), 0.0F);
+    step_.assign(problem.examples(), 0.0F);
+  }
+  std::size_t length(std::size_t i) const { return (begin_[i + 1] - begin_[i]) / labels_ - labels_; }
+  // Into the flat layout, padded with 0; and back, rounding the flat values to what is kept.
+  void load(std::size_t i, std::span<double> flat) const {
+    const std::size_t stride = row_stride<double>(labels_), rows = length(i) + labels_;
+    const float* from = theta_.data() + begin_[i];
+    for (std::size_t r = 0; r < rows; ++r, from += labels_) {
+      std::copy_n(from, labels_, flat.data() + r * stride);
+      std::fill(flat.data() + r * stride + labels_, flat.data() + (r + 1) * stride, 0.0);
+    }
+  }
+  void store(std::size_t i, std::span<const double> flat) {
+    const std::size_t stride = row_stride<double>(labels_), rows = length(i) + labels_;
+    float* to = theta_.data() + begin_[i];
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t k = 0; k < labels_; ++k) *to++ = static_cast<float>(flat[r * stride + k]);
+  }
+  // The step of the next visit; 0 where there was none yet: then the dual variable is the truth itself, which has no
+  // natural parameters.
+  float& step(std::size_t i) { return step_[i]; }
+
+ private:
+  std::size_t labels_;
+  std::vector<std::size_t> begin_;
+  std::vector<float> theta_, step_;
+};
+
+// theta_i = v_i: the dual point that goes with weights found in the primal.
+template <class Scorer>
+void adopt_scores(const Problem<Scorer>& problem, GibbsDual& dual) {
+  AlignedVector<double> v(problem.scorer->largest_padded_parts());
+  for (std::size_t i = 0; i < problem.examples(); ++i) {
+    problem.scorer->scores(i, v);
+    dual.store(i, v);
+    dual.step(i) = 1;
+  }
+}
 
 template <class Scorer>
 class ChainGradient {
  public:
-  ChainGradient(const Problem<Scorer>& problem, const SentenceGram<Scorer>& gram, GibbsDual& dual,
+  ChainGradient(const Problem<Scorer>& problem, const TokenGram<Scorer>& gram, GibbsDual& dual,
                 const SolverOptions& options, const Context& context)
       : problem_(problem),
         gram_(&gram),
@@ -276,7 +362,7 @@ class ChainGradient {
   }
 
   Problem<Scorer> problem_;
-  const SentenceGram<Scorer>* gram_;
+  const TokenGram<Scorer>* gram_;
   GibbsDual* dual_;
   SolverOptions options_;
   const Context* context_;

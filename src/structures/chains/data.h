@@ -1,21 +1,50 @@
-// Text to the one form in which data reach the learner: a sparse row of attributes a token, a label a token, and which
-// tokens belong together. From CoNLL columns by a template, the last column being the label; or from CRFsuite's format,
-// which has the attributes ready.
+// How a file of sequences becomes rows of features. It is fixed in training and kept in the model, so that every file
+// the model meets is read the same way.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "data/label_names.h"
+#include "data/table.h"
+#include "data/text.h"
 #include "features/attributes.h"
+#include "features/pixel_products.h"
 #include "features/text_template.h"
 #include "m4n/dataset.h"
+#include "m4n/options.h"
 #include "m4n/read.h"
-#include "structures/chains/conll.h"
-#include "structures/chains/crfsuite.h"
+#include "structures/chains/text.h"
 
 namespace m4n::detail {
+
+// CoNLL columns, CRFsuite's attributes, letters of words with their pixels.
+enum class SequenceFormat { conll, crfsuite, ocr };
+const char* to_string(SequenceFormat format);
+std::optional<SequenceFormat> sequence_format(std::string_view name);
+
+struct SequenceInput : InputForm {
+  SequenceFormat format = SequenceFormat::conll;
+  TextTemplate attributes;          // conll
+  std::size_t feature_columns = 0;  // conll: columns beside the label
+  AttributeDictionary dictionary;   // conll, crfsuite
+  std::optional<PixelGrid> grid;    // ocr, where products of pixels were asked for
+  std::size_t counted_tokens = 0;   // over which rare attributes were left out; not in the model file
+};
+
+// Of sequences; null: the rows came as they are.
+inline const SequenceInput* input_of(const Dataset& data) {
+  return static_cast<const SequenceInput*>(data.input.get());
+}
+
+// The name of a column of the features, for people: an attribute, the number of a pixel (from 1) or of two of them.
+std::string feature_name(const SequenceInput& input, std::size_t column);
+
+// Text to the one form in which data reach the learner: a sparse row of attributes a token, a label a token, and which
+// tokens belong together. From CoNLL columns by a template, the last column being the label; or from CRFsuite's format,
+// which has the attributes ready.
 
 struct DictionaryOptions {
   std::uint64_t min_count = 1;  // tokens that must have an attribute
@@ -76,5 +105,18 @@ class SequenceEncoder {
   AttributeDictionary::Scratch scratch_;
   SparseMatrix rows_;
 };
+
+// Files of sequences to datasets, whatever their format.
+
+// Whether data whose task was not said are sequences: by the format or an option that only sequences have, otherwise
+// by the start of the file: letters of words, or lines of words without commas with blank lines between them.
+bool means_sequences(const TrainOptions& options, std::string_view head);
+
+// CoNLL columns become attributes by options.text_template, the last column being the label; CRFsuite's files hold
+// their attributes ready; letters of words have pixels, and folds. Found by content unless options say.
+TrainingData read_training_sequences(LineReader& lines, const TrainOptions& options);
+
+Examples read_model_sequences(LineReader& lines, const SequenceInput& input, const std::vector<std::string>& classes,
+                              std::size_t features, Truth truth);
 
 }  // namespace m4n::detail

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/padded_rows.h"
+#include "core/views.h"
 
 namespace m4n::detail::kernels {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "data/label_names.h"
+#include "data/table.h"
 #include "data/text.h"
 #include "m4n/read.h"
 

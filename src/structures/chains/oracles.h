@@ -1,56 +1,38 @@
-// The oracles of chains as the atoms solver sees them (structures/chains/ascent.h). For the scores v and the truth y of
-// one example, an answer is a point mu of the marginal polytope, as a convex combination of labellings, with its risk
-// -Omega_y(mu), and an upper bound of  Omega_y*(v) = max over mu of  v.mu - Omega_y(mu):
-//
-//   ChainMaxMin   M4N   risk h(mu), by the exact game              2 to 3 Viterbi paths a call while training
-//   ChainRival    M3N   risk: the loss of one labelling            1 Viterbi path
+// The max-min oracle of a chain: the labelling game of games/labelling_game.h with Viterbi as the decoder, one cost
+// matrix for all positions, and the loss averaged over them.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "solvers/labelling_answer.h"
-#include "structures/chains/game.h"
-#include "structures/chains/margin.h"
+#include "core/views.h"
+#include "games/labelling_game.h"
+#include "structures/chains/space.h"
 
 namespace m4n::detail {
 
-class ChainMaxMin {
- public:
-  using Seeds = ChainSeeds;
-  using Workspace = ChainGame::Workspace;
-  explicit ChainMaxMin(const CostMatrix& cost) : game_(cost) {}
+struct ChainProblem {
+  using Scores = ChainScores;
+  using Decoder = Viterbi;
+  static constexpr bool one_cost = true;
 
-  LabellingAnswer answer(const ChainScores& v, LabelView, const LabellingAccuracy& accuracy, Seeds& seeds,
-                         Workspace& ws) const {
-    const ChainGameLimits limits{accuracy.gap, accuracy.relative, accuracy.current, most_paths, accuracy.stop};
-    const ChainGameAnswer found = game_.solve(v, limits, seeds, ws);
-    return {found.bounds.upper, found.bounds.lower, found.risk, found.rounds, found.weight, found.sequence};
+  static std::size_t cost_of(const ChainScores&, std::size_t) { return 0; }
+  static const std::uint32_t* kinds(const ChainScores&, const std::vector<UnitCosts>&) { return nullptr; }
+  // All transitions score alike.
+  static bool apart(const ChainScores& v) { return v.transitions->constant(); }
+  static double own(const ChainScores& v, std::size_t m, std::size_t label) {
+    const Transitions& t = *v.transitions;
+    return v.unary(m, label) + (m == 0 ? t.start(label) : 0) + (m + 1 == v.length() ? t.end(label) : 0);
   }
-
- private:
-  static constexpr int most_paths = 1000;
-  ChainGame game_;
+  static double decode(Viterbi& viterbi, const ChainScores& v, PaddedRows<const double> unary,
+                       std::span<std::int32_t> y) {
+    return viterbi.solve({unary, v.transitions}, y);
+  }
 };
 
-class ChainRival {
- public:
-  struct Seeds {};
-  struct Workspace {
-    ChainMargin margin;
-    std::vector<std::int32_t> labelling;
-    double weight = 1;
-  };
-  explicit ChainRival(const CostMatrix& cost) : loss_(cost) {}
+extern template class LabellingGame<ChainProblem>;
 
-  LabellingAnswer answer(const ChainScores& v, LabelView y, const LabellingAccuracy&, Seeds&, Workspace& ws) const {
-    ws.labelling.resize(v.length());
-    const ChainMargin::Answer found = ws.margin.solve(v, loss_, y, ws.labelling);
-    return {found.value, found.value, found.loss, 1, {&ws.weight, 1}, ws.labelling};
-  }
-
- private:
-  SimplexLoss loss_;
-};
+using ChainGame = LabellingGame<ChainProblem>;
 
 }  // namespace m4n::detail

@@ -16,12 +16,10 @@
 #include "core/csv.h"
 #include "core/message.h"
 #include "core/parallel.h"
-#include "data/label_names.h"
-#include "structures/chains/conll.h"
-#include "structures/chains/crfsuite.h"
+#include "data/table.h"
 #include "structures/chains/data.h"
-#include "structures/chains/read.h"
 #include "structures/chains/structure.h"
+#include "structures/chains/text.h"
 #include "surrogates/registry.h"
 
 namespace m4n::detail {

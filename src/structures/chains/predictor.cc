@@ -88,8 +88,8 @@ void ChainTagger::decode(std::span<std::int32_t> y) {
     }
     case Decoder::adversary: {
       seeds_.clear();
-      const ChainGameLimits limits{.gap = game_gap * shared_.cost_.range()};
-      const ChainGameAnswer answer = shared_.game_.solve(scores(), limits, seeds_, game_);
+      const GameLimits limits{.gap = game_gap * shared_.cost_.range()};
+      const GameAnswer answer = shared_.game_.solve(scores(), limits, seeds_, game_);
       for (std::size_t m = 0; m < y.size(); ++m)
         y[m] = static_cast<std::int32_t>(std::max_element(answer.nu.row(m), answer.nu.row(m) + k) - answer.nu.row(m));
       return;

@@ -1,10 +1,6 @@
-// Predictions for sequences: scores of the tokens from sparse or dense rows, then the labelling,
-//
-//   viterbi    argmax_y score(y), exactly                                                      O(M R^2)
-//   expected   CRF: at every token the label of least expected cost under its marginals        O(M R^2)
-//   adversary  M4N: at every token the min player's most likely answer in the game at v        the game of the example
-//
-// ChainPredictor holds the weights and is shared; each thread has its ChainTagger.
+// The weights of a chain of labels: the score of a labelling adds, for every token, what its features and the bias give
+// its label; for every two neighbours, a transition; and a start and an end. Features are float where the solver kept
+// them so, as it does with large vocabularies.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,19 +8,29 @@
 #include <variant>
 #include <vector>
 
-#include "core/aligned.h"
-#include "core/padded_rows.h"
+#include "core/views.h"
 #include "losses/cost_matrix.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
-#include "structures/chains/chain.h"
-#include "structures/chains/game.h"
-#include "structures/chains/marginals.h"
-#include "structures/chains/viterbi.h"
-#include "structures/chains/weights.h"
+#include "structures/chains/oracles.h"
+#include "structures/chains/space.h"
 
 namespace m4n::detail {
+
+struct ChainWeights {
+  std::variant<std::vector<double>, std::vector<float>> features;  // d x k
+  std::vector<double> bias;                                        // k, or none
+  std::vector<double> transitions, start, end;                     // k x k ([from * k + to]), k, k
+};
+
+// Predictions for sequences: scores of the tokens from sparse or dense rows, then the labelling,
+//
+//   viterbi    argmax_y score(y), exactly                                                      O(M R^2)
+//   expected   CRF: at every token the label of least expected cost under its marginals        O(M R^2)
+//   adversary  M4N: at every token the min player's most likely answer in the game at v        the game of the example
+//
+// ChainPredictor holds the weights and is shared; each thread has its ChainTagger.
 
 class ChainPredictor {
  public:
@@ -66,7 +72,7 @@ class ChainTagger {
   SumProduct sum_product_;
   KBest k_best_;
   ChainGame::Workspace game_;
-  ChainSeeds seeds_;
+  GameSeeds seeds_;
 };
 
 // One label a row, in parallel over sentences. Throws Error where scores are not finite, naming the sentence.

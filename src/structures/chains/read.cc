@@ -1,11 +1,10 @@
-#include "structures/chains/read.h"
+#include "structures/chains/data.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/message.h"
-#include "structures/chains/data.h"
 #include "structures/chains/ocr_letters.h"
 
 namespace m4n::detail {

@@ -16,13 +16,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/aligned.h"
 #include "core/kernels.h"
-#include "core/padded_rows.h"
 #include "core/sparse_rows.h"
+#include "core/views.h"
 #include "m4n/dataset.h"
-#include "structures/chains/chain.h"
-#include "structures/chains/flat_space.h"
+#include "structures/chains/paper.h"
+#include "structures/chains/space.h"
 
 namespace m4n::detail {
 

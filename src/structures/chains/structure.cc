@@ -8,11 +8,11 @@
 #include <limits>
 
 #include "core/enum_names.h"
+#include "core/message.h"
 #include "core/option_values.h"
-#include "core/wording.h"
 #include "model/check.h"
 #include "model/model_file.h"
-#include "structures/chains/read.h"
+#include "structures/chains/data.h"
 #include "structures/chains/synthetic.h"
 #include "structures/chains/training.h"
 #include "structures/classes/structure.h"

@@ -2,9 +2,8 @@
 #pragma once
 #include <memory>
 
-#include "structures/chains/input.h"
+#include "structures/chains/data.h"
 #include "structures/chains/predictor.h"
-#include "structures/chains/weights.h"
 #include "structures/structure.h"
 
 namespace m4n::detail {

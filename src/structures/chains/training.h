@@ -1,15 +1,50 @@
-// Sequences to learn from: data and options to solutions.
+// From options to a solver of chains, one call for a path of lambdas: each is started from the solution of the one
+// before. What is minimised over all weights w of structures/chains/scorer.h:
+//
+//   P(w) = sum_i p_i S(v_i, y_i) + lambda/2 |w|^2
+//
+//   M4N   S = max over mu of h(mu) + v.mu  -  score(y),   loss averaged over positions       atoms, or the paper's way
+//   M3N   S = max over y' of loss(y, y') + score(y')  -  score(y)                            atoms
+//   CRF   S = log sum over y' of exp score(y')  -  score(y)            exponentiated gradient in the dual, or L-BFGS
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "losses/cost_matrix.h"
-#include "structures/chains/solve.h"
+#include "m4n/context.h"
+#include "m4n/dataset.h"
+#include "m4n/options.h"
+#include "structures/chains/predictor.h"
 #include "structures/training_set.h"
 
 namespace m4n::detail {
+
+struct ChainRequest {
+  FeaturesView x;        // a row a token, after transforms; sparse ones without values have ones everywhere
+  const Groups* tokens;  // which rows, and which labels, belong to which sentence; none is empty
+  bool bias;
+  std::span<const std::int32_t> label;
+  std::span<const double> weight;  // p_i, summing to 1
+  const CostMatrix* cost;
+  std::span<const double> lambdas;
+  const TrainOptions* options;
+  const Context* context;
+
+  PathRequest path() const { return {lambdas, options, context}; }
+};
+
+struct ChainSolution : Solution {
+  ChainWeights weights;
+};
+
+// Hands over a solution a lambda, in their order.
+void solve_chains(const ChainRequest& request, const std::function<void(std::unique_ptr<ChainSolution>)>& emit);
+
+// Sequences to learn from: data and options to solutions.
 
 class ChainTrainingSet : public TrainingSet {
  public:

@@ -6,8 +6,8 @@
 
 #include "core/message.h"
 #include "games/matrix_prox.h"
-#include "losses/simplex_loss.h"
-#include "structures/classes/maxmin.h"
+#include "losses/cost_matrix.h"
+#include "structures/classes/surrogates.h"
 #include "surrogates/registry.h"
 
 namespace m4n::detail {

@@ -1,14 +1,13 @@
 #include "structures/graphs/factor_graph.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "core/message.h"
-#include "core/wording.h"
 
 namespace m4n::detail {
+
 namespace {
 
 // Both ends in ascending order, and where the edge stands in the list.
@@ -58,6 +57,20 @@ FactorGraph::FactorGraph(std::vector<std::uint32_t> labels, std::vector<GraphEdg
   hash_ = mix(labels_.size(), edges_.size());
   for (const std::uint32_t count : labels_) hash_ = mix(hash_, count);
   for (const GraphEdge& edge : edges_) hash_ = mix(mix(hash_, edge.u), edge.v);
+}
+
+GraphStructure shared_edges(const std::vector<GraphEdge>& edges, std::size_t n) {
+  GraphStructure out;
+  out.edges = Groups(n, edges.size());
+  out.edge.reserve(n * edges.size());
+  out.edge_type.reserve(n * edges.size());
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::uint32_t e = 0; e < edges.size(); ++e) {
+      out.edge.push_back(edges[e]);
+      out.edge_type.push_back(e);
+    }
+  for (const GraphEdge& e : edges) out.edge_type_names.push_back(fmt::format("{}-{}", e.u + 1, e.v + 1));
+  return out;
 }
 
 }  // namespace m4n::detail

@@ -42,4 +42,9 @@ struct FactorGraphHash {
   std::size_t operator()(const FactorGraph& graph) const { return graph.hash(); }
 };
 
+// Graphs whose edges are the same in every example.
+
+// The same edges in all of n examples, each with a type of its own: the dependencies of a multi-label problem.
+GraphStructure shared_edges(const std::vector<GraphEdge>& edges, std::size_t n);
+
 }  // namespace m4n::detail

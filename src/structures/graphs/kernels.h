@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/padded_rows.h"
+#include "core/views.h"
 #include "structures/chains/kernels.h"
 
 namespace m4n::detail::kernels {

@@ -1,54 +1,46 @@
-// The oracles of graphs as the atoms solver sees them (structures/graphs/ascent.h):
-//
-//   GraphMaxMin   M4N   risk h(mu), by the exact game           a few max-products a call
-//   GraphRival    M3N   risk: the loss of one labelling         one max-product
+// The max-min oracle of a graph of low treewidth: the labelling game of games/labelling_game.h with max-product on the
+// junction tree as the decoder. Every node has one of several cost matrices, with as many labels as the node; the loss
+// is averaged over the nodes.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "solvers/labelling_answer.h"
-#include "structures/graphs/game.h"
-#include "structures/graphs/margin.h"
+#include "core/views.h"
+#include "games/labelling_game.h"
+#include "losses/cost_matrix.h"
+#include "solvers/labelling_atoms.h"
+#include "structures/graphs/junction_tree.h"
+#include "structures/graphs/space.h"
 
 namespace m4n::detail {
 
-class GraphMaxMin {
- public:
-  using Seeds = GameSeeds;
-  using Workspace = GraphGame::Workspace;
-  explicit GraphMaxMin(std::span<const CostMatrix> costs) : game_(costs) {}
-
-  LabellingAnswer answer(const GraphGameScores& v, LabelView, const LabellingAccuracy& accuracy, Seeds& seeds,
-                         Workspace& ws) const {
-    const GameLimits limits{
-        .gap = accuracy.gap, .relative = accuracy.relative, .current = accuracy.current, .stop = accuracy.stop};
-    const GameAnswer found = game_.solve(v, limits, seeds, ws);
-    return {found.bounds.upper, found.bounds.lower, found.risk, found.rounds, found.weight, found.sequence};
-  }
-
- private:
-  GraphGame game_;
+// Scores whose unary rows have as many columns as the widest cost matrix of the game, and the number of the matrix of
+// every node.
+struct GraphGameScores : GraphScores {
+  std::span<const std::uint32_t> cost;
 };
 
-class GraphRival {
- public:
-  struct Seeds {};
-  struct Workspace {
-    GraphMargin margin;
-    std::vector<std::int32_t> labelling;
-    double weight = 1;
-  };
-  explicit GraphRival(std::span<const CostMatrix> costs) : costs_(costs) {}
+struct GraphProblem {
+  using Scores = GraphGameScores;
+  using Decoder = GraphDecoder;
+  static constexpr bool one_cost = false;
 
-  LabellingAnswer answer(const GraphGameScores& v, LabelView y, const LabellingAccuracy&, Seeds&, Workspace& ws) const {
-    ws.labelling.resize(v.length());
-    const GraphMargin::Answer found = ws.margin.solve(v, costs_, y, ws.labelling);
-    return {found.value, found.value, found.loss, 1, {&ws.weight, 1}, ws.labelling};
+  static std::size_t cost_of(const GraphGameScores& v, std::size_t m) { return v.cost[m]; }
+  // Throws Error unless every node has a cost matrix of its number of labels, and every edge a table.
+  static const std::uint32_t* kinds(const GraphGameScores& v, const std::vector<UnitCosts>& costs);
+  // Every table is constant.
+  static bool apart(const GraphGameScores& v);
+  static double own(const GraphGameScores& v, std::size_t m, std::size_t label) { return v.unary(m, label); }
+  static double decode(GraphDecoder& decoder, const GraphGameScores& v, PaddedRows<const double> unary,
+                       std::span<std::int32_t> y) {
+    return decoder.solve({v.tree, unary, v.pairwise}, y);
   }
-
- private:
-  std::span<const CostMatrix> costs_;
 };
+
+extern template class LabellingGame<GraphProblem>;
+
+using GraphGame = LabellingGame<GraphProblem>;
 
 }  // namespace m4n::detail

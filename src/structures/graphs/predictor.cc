@@ -7,8 +7,8 @@
 
 #include "core/message.h"
 #include "core/parallel.h"
-#include "structures/graphs/marginals.h"
 #include "structures/graphs/shapes.h"
+#include "structures/graphs/space.h"
 
 namespace m4n::detail {
 namespace {

@@ -12,8 +12,8 @@
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
-#include "structures/graphs/edges.h"
-#include "structures/graphs/game.h"
+#include "structures/graphs/factor_graph.h"
+#include "structures/graphs/oracles.h"
 
 namespace m4n::detail {
 

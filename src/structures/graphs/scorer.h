@@ -15,11 +15,10 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/aligned.h"
 #include "core/kernels.h"
-#include "core/padded_rows.h"
+#include "core/views.h"
 #include "m4n/dataset.h"
-#include "structures/graphs/edges.h"
+#include "structures/graphs/factor_graph.h"
 
 namespace m4n::detail {
 

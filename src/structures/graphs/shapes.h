@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "structures/graphs/edges.h"
-#include "structures/graphs/game.h"
+#include "structures/graphs/factor_graph.h"
 #include "structures/graphs/junction_tree.h"
+#include "structures/graphs/oracles.h"
 
 namespace m4n::detail {
 

@@ -9,11 +9,11 @@
 #include <limits>
 
 #include "core/csv.h"
-#include "core/wording.h"
+#include "core/message.h"
 #include "structures/classes/structure.h"
 #include "structures/classes/training.h"
-#include "structures/graphs/data.h"
 #include "structures/graphs/synthetic.h"
+#include "structures/graphs/text.h"
 #include "structures/graphs/training.h"
 #include "structures/rows_evaluator.h"
 

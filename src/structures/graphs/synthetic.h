@@ -18,7 +18,7 @@
 #include "core/rng.h"
 #include "m4n/dataset.h"
 #include "structures/graphs/factor_graph.h"
-#include "structures/graphs/marginals.h"
+#include "structures/graphs/space.h"
 #include "structures/structure.h"
 
 namespace m4n::detail {

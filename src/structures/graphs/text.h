@@ -20,7 +20,9 @@
 
 #include "data/text.h"
 #include "m4n/dataset.h"
-#include "structures/graphs/edges.h"
+#include "m4n/model.h"
+#include "m4n/read.h"
+#include "structures/graphs/factor_graph.h"
 #include "structures/graphs/junction_tree.h"
 
 namespace m4n::detail {
@@ -53,5 +55,14 @@ GraphText read_graph_text(LineReader& lines);
 // The lines of one graph; nodes are named 1, 2, ... `edge_features` may have no columns.
 std::string graph_to_text(std::span<const std::string> labels, const DenseMatrix& x, std::span<const GraphEdge> edges,
                           const DenseMatrix& edge_features);
+
+// Graphs as read from a file to examples for training, or for a model.
+
+// For training: every label must be known. Labels sort as numbers where all are numbers, as words otherwise.
+Dataset graphs_for_training(GraphText text);
+
+// For a trained model: its labels, types and numbers of features. Labels the file does not know are refused where they
+// are required.
+Examples graphs_for_model(GraphText text, const Model& model, Truth truth);
 
 }  // namespace m4n::detail

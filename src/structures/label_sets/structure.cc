@@ -9,8 +9,8 @@
 #include <set>
 
 #include "core/csv.h"
-#include "core/wording.h"
-#include "structures/graphs/edges.h"
+#include "core/message.h"
+#include "structures/graphs/factor_graph.h"
 #include "structures/graphs/structure.h"
 #include "structures/label_sets/synthetic.h"
 #include "structures/label_sets/thresholds.h"

@@ -1,16 +1,60 @@
-// Sets of labels to learn from: none depending on another, or joined by edges that are the same in every example.
+// From options to a solver of multi-label problems without dependencies between the labels, one call for a path of
+// lambdas: each is started from the solution of the one before. Every label j of an example is on or off and has one
+// score s_j, its scores "on" and "off" being s_j and -s_j (structures/label_sets/space.h). What is minimised over all
+// weights:
+//
+//   P(w) = sum_i p_i S(s_i, y_i) + lambda/2 |w|^2,     |w|^2 = 2 |W|^2 with s = W^T Phi(x)
+//
+//   M4N   S = max over m of h(m) + s.m  -  s.phi(y)                  proximal block ascent
+//   M3N   S = max over y' of loss(y, y') + s.phi(y')  -  s.phi(y)    proximal block ascent
+//   CRF   S = sum_j log(1 + exp(-2 s_j phi(y)_j))                    proximal block ascent, then L-BFGS
+//   QS    S = sum_j (s_j - t_j)^2, t_j = miss_j/2 if on, -false_alarm_j/2 if off     Cholesky or conjugate gradients
+//
+// A problem is M independent ones that share lambda; they are solved together because one look at the features of an
+// example serves all labels.
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "losses/label_costs.h"
+#include "m4n/context.h"
+#include "m4n/dataset.h"
+#include "m4n/options.h"
+#include "solvers/kernel_scorer.h"
 #include "structures/graphs/predictor.h"
-#include "structures/label_sets/solve.h"
+#include "structures/label_sets/thresholds.h"
 #include "structures/training_set.h"
 
 namespace m4n::detail {
+
+struct MultilabelRequest {
+  FeaturesView x;          // after transforms
+  const GramMatrix* gram;  // of an exact kernel, or null: linear in x
+  bool bias;
+  std::span<const std::int32_t> label;  // 0 or 1, M an example
+  std::span<const double> weight;       // p_i, summing to 1
+  const LabelCosts* costs;              // of M labels
+  std::span<const double> lambdas;
+  Decoder decode;  // of the training examples; automatic: they are not predicted
+  const TrainOptions* options;
+  const Context* context;
+};
+
+// Weights (features + bias) x M, or n x M coefficients of a kernel.
+struct MultilabelSolution : RowSolution {
+  std::vector<std::int32_t> predicted;  // for the training examples, where asked for
+};
+
+// Hands over a solution a lambda, in their order. Throws Error for labels that are neither 0 nor 1 and sizes that do
+// not fit together, UsageError for what cannot be trained.
+void solve_multilabel(const MultilabelRequest& request,
+                      const std::function<void(std::unique_ptr<MultilabelSolution>)>& emit);
+
+// Sets of labels to learn from: none depending on another, or joined by edges that are the same in every example.
 
 // The costs that options ask for: all 1 (hamming), of a file, or of a program (all misses, then all false alarms).
 LabelCosts chosen_label_costs(const TrainOptions& options, const std::vector<std::string>& labels);

@@ -25,7 +25,7 @@ template <class Scorer, class Oracle>
 class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, Scorer> {
   using Base = AtomAscent<PermutationAscent<Scorer, Oracle>, Scorer>;
   friend Base;
-  using Base::hasty_, Base::memory, Base::negligible, Base::problem_, Base::result_, Base::scalar, Base::value_;
+  using Base::hasty_, Base::memory, Base::negligible, Base::problem_, Base::result_, Base::value_;
   using typename Base::Pass;
 
  public:
@@ -75,7 +75,7 @@ class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, S
     const std::span<const double> v = std::span<const double>(scores_).first(count);
     const PermutationAnswer answer = oracle_->answer(v, y, negligible(0.05), dual_->seeds[i], workspace_);
     ++result_.oracle_calls;
-    total.work += static_cast<double>(scorer.work(i)) + scalar * static_cast<double>(count * y.size());
+    total.work += static_cast<double>(scorer.work(i)) + scalar_work * static_cast<double>(count * y.size());
     const double own = parts_.score(v, y);
     total.gap += problem_.weight[i] * (answer.upper - own - current);
     parts_.embed(y, std::span(delta_).first(count));

@@ -1,3 +1,38 @@
+// The search behind structures/permutations/assignment.h, compiled once for every vector width; the answers do not
+// depend on the width.
+//
+// It works on reduced costs price_j - S[i][j], with the column duals as prices of the positions: an item likes the
+// position best where S[i][j] - price_j is largest.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/kernels.h"
+#include "core/views.h"
+
+namespace m4n::detail {
+
+struct AssignmentTable {
+  std::size_t size = 0, stride = 0;           // stride: size padded to whole vectors
+  AlignedVector<double> scores;               // by rows of `stride`; padded with -infinity
+  AlignedVector<double> price;                // padded with 0
+  AlignedVector<double> open_price;           // infinite where a search has settled
+  AlignedVector<double> distance, parent;     // of a search, by position; `parent` is the item before it on the path
+  AlignedVector<double> settled_at;           // distances of the settled positions, in the order in which they were
+  AlignedVector<std::int32_t> settled, free;  // those positions; items that wait for one
+  AlignedVector<std::int32_t> position, item;
+};
+
+// Makes room and copies the scores; returns the sum of their absolute values, NaN if one is.
+double load_scores(const double* scores, std::size_t size, AssignmentTable& table);
+// price_j = the largest score of column j.
+void reduce_columns(AssignmentTable& table);
+// From any prices to the best permutation and prices that prove it.
+void search_assignment(AssignmentTable& table);
+// sum_j price_j + sum_i max_j (S[i][j] - price_j).
+double dual_value(const AssignmentTable& table);
+
 // The best permutation of M items over M positions, by the shortest augmenting paths of Jonker and Volgenant:
 //
 //     max over permutations y of  sum_i S[i][y_i]      =      min  sum_i u_i + sum_j w_j   s.t.   u_i + w_j >= S[i][j]
@@ -6,14 +41,6 @@
 // reduction over all rows, then a Dijkstra search for every row that is still without a position: O(M^3) at worst. Any
 // column duals w are a valid start: those of the last call save most of the work when the scores have changed a little.
 // Ties are broken by index: equal input, equal answer.
-#pragma once
-#include <cstddef>
-#include <cstdint>
-#include <span>
-
-#include "structures/permutations/assignment_search.h"
-
-namespace m4n::detail {
 
 class Assignment {
  public:

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "core/aligned.h"
+#include "core/views.h"
 
 namespace m4n::detail {
 

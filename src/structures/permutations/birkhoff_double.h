@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "core/aligned.h"
+#include "core/views.h"
 #include "games/growing_game.h"
 #include "structures/permutations/birkhoff_referee.h"
 

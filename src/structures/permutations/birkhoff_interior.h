@@ -24,8 +24,7 @@
 #include <cstddef>
 #include <span>
 
-#include "core/aligned.h"
-#include "structures/permutations/birkhoff_blocks.h"
+#include "core/views.h"
 #include "structures/permutations/birkhoff_cells.h"
 #include "structures/permutations/birkhoff_newton.h"
 #include "structures/permutations/birkhoff_referee.h"

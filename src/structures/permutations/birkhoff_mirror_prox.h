@@ -11,8 +11,8 @@
 #include <cstddef>
 #include <span>
 
-#include "core/aligned.h"
-#include "structures/permutations/birkhoff_referee.h"
+#include "core/views.h"
+#include "structures/permutations/birkhoff_game.h"
 
 namespace m4n::detail {
 

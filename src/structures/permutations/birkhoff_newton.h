@@ -12,7 +12,7 @@
 #pragma once
 #include <cstddef>
 
-#include "core/aligned.h"
+#include "core/views.h"
 
 namespace m4n::detail {
 

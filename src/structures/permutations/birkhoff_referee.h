@@ -17,8 +17,8 @@
 #include <cstdint>
 #include <span>
 
-#include "core/aligned.h"
-#include "games/bounds.h"
+#include "core/views.h"
+#include "games/matrix_game.h"
 #include "losses/position_loss.h"
 #include "structures/permutations/assignment.h"
 

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <span>
 
-#include "core/aligned.h"
+#include "core/views.h"
 #include "structures/permutations/assignment.h"
 
 namespace m4n::detail {

@@ -11,7 +11,6 @@
 #include <unordered_map>
 
 #include "core/message.h"
-#include "core/wording.h"
 #include "data/table.h"
 #include "m4n/read.h"
 

@@ -3,17 +3,17 @@
 // bound of Omega_y*(v) = max over mu of  v.mu - Omega_y(mu):
 //
 //   PermutationMaxMin   M4N   risk h(mu); parts are the M x M cells
-//   PermutationRival    M3N   risk: the loss of one permutation; the cells; one assignment
+//   PermutationMaxMargin    M3N   risk: the loss of one permutation; the cells; one assignment
 //   RankOneMaxMin       M4N   parts are the expected gains of the M items; the closed form
-//   RankOneRival        M3N   the same parts; one assignment
+//   RankOneMaxMargin        M3N   the same parts; one assignment
 #pragma once
 #include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <span>
 
-#include "core/aligned.h"
-#include "losses/position_losses.h"
+#include "core/views.h"
+#include "losses/position_loss.h"
 #include "structures/classes/space.h"
 #include "structures/permutations/birkhoff_game.h"
 #include "structures/permutations/rank_one_game.h"
@@ -83,14 +83,14 @@ class RankOneMaxMin {
   const PositionLosses* losses_;
 };
 
-class PermutationRival {
+class PermutationMaxMargin {
  public:
   struct Seeds {};
   struct Workspace {
     Assignment assignment;
     AlignedVector<double> scores, mu;
   };
-  explicit PermutationRival(const PositionLosses& losses) : losses_(&losses) {}
+  explicit PermutationMaxMargin(const PositionLosses& losses) : losses_(&losses) {}
   PermutationAnswer answer(std::span<const double> v, LabelView y, double, Seeds&, Workspace& ws) const {
     const PositionLoss& loss = losses_->of(y.size());
     const std::size_t m = y.size();
@@ -109,11 +109,11 @@ class PermutationRival {
   const PositionLosses* losses_;
 };
 
-class RankOneRival {
+class RankOneMaxMargin {
  public:
-  using Seeds = PermutationRival::Seeds;
-  using Workspace = PermutationRival::Workspace;
-  explicit RankOneRival(const PositionLosses& losses) : losses_(&losses) {}
+  using Seeds = PermutationMaxMargin::Seeds;
+  using Workspace = PermutationMaxMargin::Workspace;
+  explicit RankOneMaxMargin(const PositionLosses& losses) : losses_(&losses) {}
   PermutationAnswer answer(std::span<const double> v, LabelView y, double, Seeds&, Workspace& ws) const {
     const PositionLoss& loss = losses_->of(y.size());
     const std::size_t m = y.size();

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "games/bounds.h"
+#include "games/matrix_game.h"
 #include "losses/position_loss.h"
 
 namespace m4n::detail {

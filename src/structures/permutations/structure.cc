@@ -9,11 +9,11 @@
 
 #include "core/csv.h"
 #include "core/kernels.h"
-#include "core/wording.h"
+#include "core/message.h"
 #include "structures/label_sets/structure.h"
+#include "structures/permutations/evaluation.h"
 #include "structures/permutations/gibbs.h"
 #include "structures/permutations/matching_text.h"
-#include "structures/permutations/metrics.h"
 #include "structures/permutations/predictor.h"
 #include "structures/permutations/synthetic.h"
 #include "structures/permutations/training.h"

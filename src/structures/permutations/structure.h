@@ -1,6 +1,6 @@
 // Permutations: the order of items (rankings), and which points of two sets belong together (matchings).
 #pragma once
-#include "losses/position_loss_choice.h"
+#include "losses/position_loss.h"
 #include "structures/row_part.h"
 #include "structures/structure.h"
 

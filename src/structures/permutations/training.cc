@@ -1,16 +1,218 @@
 #include "structures/permutations/training.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/message.h"
+#include "solvers/block_dual.h"
+#include "solvers/lbfgs.h"
+#include "solvers/quadratic.h"
+#include "structures/permutations/ascent.h"
+#include "structures/permutations/gibbs.h"
+#include "structures/permutations/paper.h"
 #include "structures/permutations/predictor.h"
-#include "structures/permutations/solve.h"
+#include "structures/permutations/scorer.h"
 #include "structures/permutations/structure.h"
 
 namespace m4n::detail {
+
+namespace {
+
+// What all solvers of one request share.
+struct Setting {
+  const PermutationRequest* request;
+  PositionLosses losses;
+  PermutationParts parts;
+  std::size_t largest = 1;  // number of items
+};
+
+template <class Oracle, class Scorer>
+void by_atoms(Problem<Scorer> problem, const Setting& setting, const EmitResult& emit) {
+  const PermutationRequest& request = *setting.request;
+  const Oracle oracle(setting.losses);
+  PermutationDual<Oracle> dual(problem, setting.losses);
+  for (const double lambda : request.lambdas) {
+    problem.lambda = lambda;
+    const SolverOptions options = solver_options(*request.options);
+    emit(PermutationAscent(problem, oracle, setting.parts, dual, options, *request.context).run());
+  }
+}
+
+template <class Exact, class Scorer>
+void by_mirror_prox(const Problem<Scorer>& problem, const Setting& setting, const EmitResult& emit) {
+  const int iterations = setting.request->options->oracle_iterations;
+  const PermutationPaper<Exact> paper(setting.losses, setting.parts, iterations, setting.largest);
+  block_dual(problem, paper, setting.request->path(), emit);
+}
+
+template <class Scorer, class Slope>
+void by_lbfgs(Problem<Scorer> problem, const Setting& setting, const Slope& slope, const EmitResult& emit) {
+  const PermutationRequest& request = *setting.request;
+  for (const double lambda : request.lambdas) {
+    problem.lambda = lambda;
+    PrimalLoss loss(problem, slope);
+    emit(lbfgs(problem, loss, solver_options(*request.options), *request.context));
+  }
+}
+
+template <class Scorer>
+void crf(const Problem<Scorer>& problem, const Setting& setting, const EmitResult& emit) {
+  if (setting.largest > PermutationGibbs::largest_size)
+    throw UsageError(
+        say("--surrogate crf sums over all permutations, which is possible for up to {} items; "
+            "the data have {}. Use m4n or m3n",
+            PermutationGibbs::largest_size, setting.largest));
+  PermutationGibbs gibbs;
+  const PermutationParts& parts = setting.parts;
+  AlignedVector<double> all_cells(setting.largest * setting.largest), all_marginals(all_cells.size()),
+      truth(problem.scorer->largest_padded_parts());
+  by_lbfgs(
+      problem, setting,
+      [&](std::span<const double> v, LabelView y, std::span<double> slope) {
+        const std::size_t size = y.size();
+        const std::span<double> cells = std::span(all_cells).first(size * size),
+                                marginals = std::span(all_marginals).first(size * size);
+        parts.cells(v, size, cells);
+        const double value = gibbs.marginals(cells, size, marginals);
+        std::fill(slope.begin(), slope.end(), 0.0);
+        parts.gather(marginals, size, slope);
+        parts.embed(y, truth);
+        for (std::size_t e = 0; e < parts.count(size); ++e) slope[e] -= truth[e];
+        return value - parts.score(v, y);
+      },
+      emit);
+}
+
+// What the scores regress onto: the permutation's parts for Hamming losses (weighted) and those of rank one, minus the
+// costs of the truth for others; of which no more is asked than that their best permutation is the best prediction.
+void regression_target(const PositionLoss& loss, const PermutationParts& parts, LabelView y, std::span<double> target) {
+  parts.embed(y, target);
+  if (parts.items()) return;
+  const std::size_t size = y.size();
+  const double unit = *std::max_element(loss.weights().begin(), loss.weights().end());
+  for (std::size_t e = 0; e < size * size; ++e) {
+    const double weight = loss.weights()[e / size];
+    target[e] = loss.form() == PositionLoss::Form::hamming
+                    ? (unit > 0 ? weight / unit : 1) * target[e]
+                    : -weight * loss.cost(static_cast<std::size_t>(y[e / size]), e % size);
+  }
+}
+
+// S(v, y) = |v - target(y)|^2 and its slope; without a target, its curvature.
+struct Regression {
+  const Setting* setting;
+  AlignedVector<double>* target;
+  bool homogeneous = false;
+  double operator()(std::span<const double> v, LabelView y, std::span<double> slope) const {
+    const std::size_t count = setting->parts.count(y.size());
+    std::fill(slope.begin(), slope.end(), 0.0);
+    std::fill(target->begin(), target->end(), 0.0);
+    if (!homogeneous) regression_target(setting->losses.of(y.size()), setting->parts, y, *target);
+    double value = 0;
+    for (std::size_t e = 0; e < count; ++e) {
+      const double residual = v[e] - (*target)[e];
+      value += residual * residual;
+      slope[e] = 2 * residual;
+    }
+    return value;
+  }
+};
+
+template <class Scorer, class View>
+void quadratic(const Problem<Scorer>& problem, const View& x, const Setting& setting, const EmitResult& emit) {
+  AlignedVector<double> target(problem.scorer->largest_padded_parts());
+  const Regression loss{&setting, &target};
+  if (setting.request->pairs != nullptr) return by_lbfgs(problem, setting, loss, emit);
+  quadratic_path(problem, x, setting.request->bias, loss, Regression{&setting, &target, true}, setting.request->path(),
+                 emit);
+}
+
+template <class Scorer, class View>
+void solve(const Problem<Scorer>& problem, const View& x, const Setting& setting, const EmitResult& emit) {
+  const TrainOptions& o = *setting.request->options;
+  const bool items = setting.parts.items();
+  switch (o.surrogate) {
+    case SurrogateKind::m4n:
+      if (o.solver == SolverKind::gbcfw && o.oracle == OracleKind::spmp)
+        return items ? by_mirror_prox<RankOneMaxMin>(problem, setting, emit)
+                     : by_mirror_prox<PermutationMaxMin>(problem, setting, emit);
+      return items ? by_atoms<RankOneMaxMin>(problem, setting, emit)
+                   : by_atoms<PermutationMaxMin>(problem, setting, emit);
+    case SurrogateKind::m3n:
+      return items ? by_atoms<RankOneMaxMargin>(problem, setting, emit)
+                   : by_atoms<PermutationMaxMargin>(problem, setting, emit);
+    case SurrogateKind::crf:
+      return crf(problem, setting, emit);
+    case SurrogateKind::qs:
+      return quadratic(problem, x, setting, emit);
+  }
+}
+
+// Sizes that fit together, and positions that are permutations.
+void check(const PermutationRequest& request) {
+  const Groups& items = *request.items;
+  const std::size_t rows = std::visit([](const auto& x) { return x.rows; }, request.x);
+  if (items.count() == 0) throw Error("no example to learn permutations from");
+  if (request.pairs == nullptr && rows != items.count())
+    throw Error(say("{} rows of features for {} rankings: there must be one each", rows, items.count()));
+  std::vector<std::uint8_t> seen;
+  for (std::size_t i = 0; i < items.count(); ++i) {
+    const std::size_t size = items.end(i) - items.begin(i), first = items.end(0) - items.begin(0);
+    if (size == 0) throw Error(say("example {} has no items", i + 1));
+    if (request.pairs == nullptr && size != first)
+      throw Error(say("ranking {} has {} items, the first has {}: all must have the same", i + 1, size, first));
+    if (request.pairs != nullptr && request.pairs->end(i) - request.pairs->begin(i) != size * size)
+      throw Error(say("matching {} has {} items and {} rows of features: there must be {}", i + 1, size,
+                      request.pairs->end(i) - request.pairs->begin(i), size * size));
+    seen.assign(size, 0);
+    for (std::size_t e = items.begin(i); e < items.end(i); ++e) {
+      const std::int32_t place = request.position[e];
+      if (place < 0 || static_cast<std::size_t>(place) >= size || seen[static_cast<std::size_t>(place)]++ > 0)
+        throw Error(
+            say("example {}: position {} of item {} is out of range or taken; expected every one of "
+                "0..{} once",
+                i + 1, place, e - items.begin(i) + 1, size - 1));
+    }
+  }
+}
+
+template <class Scorer, class View>
+void run(Scorer scorer, const View& x, const Setting& setting,
+         const std::function<void(std::unique_ptr<RowSolution>)>& emit) {
+  const PermutationRequest& request = *setting.request;
+  const Problem<Scorer> problem{&scorer, request.position, *request.items, request.weight, 0};
+  solve(problem, x, setting, [&](const SolveResult& result) {
+    auto out = std::make_unique<RowSolution>();
+    out->result = result;
+    out->weights = scorer.weights();
+    out->norm_squared = scorer.norm_squared();
+    emit(std::move(out));
+  });
+}
+
+}  // namespace
+
+void solve_permutations(const PermutationRequest& request,
+                        const std::function<void(std::unique_ptr<RowSolution>)>& emit) {
+  check(request);
+  Setting setting{&request, PositionLosses(request.loss), PermutationParts()};
+  for (std::size_t i = 0; i < request.items->count(); ++i) {
+    const std::size_t size = request.items->end(i) - request.items->begin(i);
+    setting.losses.prepare(size);
+    setting.largest = std::max(setting.largest, size);
+  }
+  setting.parts = ranking_parts(setting.losses.of(setting.largest), request.pairs == nullptr);
+  std::visit(
+      [&](const auto& x) {
+        using View = std::remove_cvref_t<decltype(x)>;
+        if (request.pairs != nullptr) return run(PairScorer<View>(x, *request.pairs), x, setting, emit);
+        run(ItemScorer<View>(x, setting.parts.count(setting.largest), request.bias), x, setting, emit);
+      },
+      request.x);
+}
+
 namespace {
 
 // What solve_permutations does not look at: weights, and items that are there to be ranked.

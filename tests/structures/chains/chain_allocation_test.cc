@@ -3,10 +3,9 @@
 
 #include <vector>
 
-#include "structures/chains/game.h"
-#include "structures/chains/margin.h"
-#include "structures/chains/marginals.h"
-#include "structures/chains/viterbi.h"
+#include "solvers/labelling_oracles.h"
+#include "structures/chains/oracles.h"
+#include "structures/chains/space.h"
 #include "support/count_allocations.h"
 #include "support/random_chain.h"
 
@@ -59,12 +58,11 @@ TEST(ChainAllocation, SecondCallsAllocateNothing) {
               }),
               0);
     const CostMatrix cost = CostMatrix::named("absolute", 9);
-    const SimplexLoss loss(cost);
-    ChainMargin margin;
-    EXPECT_EQ(allocated_again([&] { margin.solve(v, loss, truth, y); }), 0);
+    LossAugmentedDecoder<ChainProblem> augmented;
+    EXPECT_EQ(allocated_again([&] { augmented.solve(v, {&cost, 1}, truth, y); }), 0);
     const ChainGame game(cost);
     ChainGame::Workspace workspace;
-    ChainSeeds seeds;
+    GameSeeds seeds;
     EXPECT_EQ(allocated_again([&] {
                 seeds.clear();
                 game.solve(v, {}, seeds, workspace);  // cold

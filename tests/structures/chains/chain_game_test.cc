@@ -1,6 +1,6 @@
 // The max-min oracle of chains against a linear program over the marginal polytope, against the matrix game, and
 // against its own certificate, recomputed here from the definition.
-#include "structures/chains/game.h"
+#include "structures/chains/oracles.h"
 
 #include <gtest/gtest.h>
 
@@ -38,8 +38,8 @@ struct Player {
   explicit Player(const CostMatrix& c) : cost(c), game(c) {}
 
   // Solves from the seeds and checks what can be checked without another solver.
-  ChainGameAnswer solve(const ChainScores& v, const ChainGameLimits& limits) {
-    const ChainGameAnswer answer = game.solve(v, limits, seeds, workspace);
+  GameAnswer solve(const ChainScores& v, const GameLimits& limits) {
+    const GameAnswer answer = game.solve(v, limits, seeds, workspace);
     const std::size_t length = v.length(), labels = v.labels();
     top = viterbi_score(v);
     // Sums of huge scores carry their rounding, whatever cancels.
@@ -93,7 +93,7 @@ struct Player {
   const CostMatrix& cost;
   ChainGame game;
   ChainGame::Workspace workspace;
-  ChainSeeds seeds;
+  GameSeeds seeds;
   double top = 0, rounding = 0;
 };
 
@@ -105,8 +105,8 @@ double precision_of(CostFamily family) { return family == CostFamily::near_dupli
 double scale_of(const CostMatrix& cost, double relative, std::size_t length) {
   return relative * std::max(cost.mean_off_diagonal(), 0.1) / static_cast<double>(length);
 }
-ChainGameLimits tight(const CostMatrix& cost) {
-  ChainGameLimits limits;
+GameLimits tight(const CostMatrix& cost) {
+  GameLimits limits;
   limits.gap = 1e-9 * unit_of(cost);
   return limits;
 }
@@ -127,7 +127,7 @@ TEST_P(ChainGameFamily, AgreesWithClp) {
         const double scale = scale_of(cost, relative, length);
         const Chain chain(length, labels, scale, style, random);
         Player player(cost);
-        const ChainGameAnswer answer = player.solve(chain.scores(), tight(cost));
+        const GameAnswer answer = player.solve(chain.scores(), tight(cost));
         const double truth = clp_chain_value(cost, chain.scores(), player.top);
         const double slack = precision_of(GetParam()) * unit_of(cost) + player.rounding;
         EXPECT_NEAR(answer.bounds.lower, truth, slack) << length << " x " << labels << " scale " << scale;
@@ -145,7 +145,7 @@ TEST_P(ChainGameFamily, CostsOfAnyScaleAreHeldToTheirOwnDigits) {
       const Chain chain(3, 4, scale_of(cost, 0.4, 3), ScoreStyle::normal, random);
       // What is asked for is absolute; costs of 1e-9 are told apart only if the gap is.
       Player player(cost);
-      const ChainGameAnswer answer = player.solve(chain.scores(), tight(cost));
+      const GameAnswer answer = player.solve(chain.scores(), tight(cost));
       const double truth = clp_chain_value(cost, chain.scores(), player.top);
       EXPECT_NEAR(answer.bounds.lower, truth, precision_of(GetParam()) * unit_of(cost) + player.rounding);
       EXPECT_NEAR(answer.bounds.upper, truth, precision_of(GetParam()) * unit_of(cost) + player.rounding);
@@ -160,7 +160,7 @@ TEST_P(ChainGameFamily, OnePositionIsTheMatrixGame) {
       const CostMatrix cost = random_cost(GetParam(), labels, 1.0, random);
       Chain chain(1, labels, scale_of(cost, relative, 1), ScoreStyle::normal, random);
       Player player(cost);
-      const ChainGameAnswer answer = player.solve(chain.scores(), tight(cost));
+      const GameAnswer answer = player.solve(chain.scores(), tight(cost));
       std::vector<double> v(labels), mu(labels), nu(labels);
       for (std::size_t k = 0; k < labels; ++k)
         v[k] = chain.scores().unary(0, k) + chain.transitions().start(k) + chain.transitions().end(k);
@@ -211,16 +211,16 @@ TEST_P(ChainGameFamily, BoundsHoldWhereverItStops) {
     const double slack = precision_of(GetParam()) * unit_of(cost);
     for (const int rounds : {1, 2, 3, 5, 8}) {
       player.seeds.clear();
-      ChainGameLimits limits = tight(cost);
+      GameLimits limits = tight(cost);
       limits.rounds = rounds;
-      const ChainGameAnswer answer = player.solve(chain.scores(), limits);
+      const GameAnswer answer = player.solve(chain.scores(), limits);
       EXPECT_LE(answer.rounds, rounds);
       EXPECT_LE(answer.bounds.lower, exact.upper + slack);
       EXPECT_GE(answer.bounds.upper, exact.lower - slack);
     }
     for (const double relative : {0.1, 0.5}) {
       player.seeds.clear();
-      ChainGameLimits limits = tight(cost);
+      GameLimits limits = tight(cost);
       limits.relative = relative;
       limits.current = exact.lower - 0.2 * unit_of(cost);
       const Bounds bounds = player.solve(chain.scores(), limits).bounds;
@@ -318,7 +318,7 @@ TEST(ChainGame, TheSameCallGivesTheSameBitsInAnyWorkspace) {
       Player first(*cost), second(*cost);
       second.solve(other.scores(), {});
       second.seeds.clear();
-      const ChainGameAnswer a = first.solve(chain.scores(), {}), b = second.solve(chain.scores(), {});
+      const GameAnswer a = first.solve(chain.scores(), {}), b = second.solve(chain.scores(), {});
       EXPECT_EQ(a.bounds.lower, b.bounds.lower);
       EXPECT_EQ(a.bounds.upper, b.bounds.upper);
       EXPECT_EQ(std::vector(a.weight.begin(), a.weight.end()), std::vector(b.weight.begin(), b.weight.end()));

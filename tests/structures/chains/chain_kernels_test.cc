@@ -8,8 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "structures/chains/marginals.h"
-#include "structures/chains/viterbi.h"
+#include "structures/chains/space.h"
 #include "support/random_chain.h"
 
 namespace m4n::detail {

@@ -1,5 +1,5 @@
 // Sum-product against sums over all labellings of small chains, and its invariants on long ones.
-#include "structures/chains/marginals.h"
+#include "structures/chains/space.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // Chains as an output space over flat vectors, loss-augmented decoding, and the paper's mirror prox on chains.
-#include "structures/chains/flat_space.h"
+#include "solvers/labelling_oracles.h"
+#include "structures/chains/paper.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +9,7 @@
 #include <vector>
 
 #include "games/mirror_prox.h"
-#include "structures/chains/game.h"
-#include "structures/chains/loss.h"
-#include "structures/chains/margin.h"
+#include "structures/chains/oracles.h"
 #include "support/random_chain.h"
 #include "support/random_costs.h"
 
@@ -67,14 +66,13 @@ TEST(ChainSpace, MarginalsAreTheGradientOfTheLogPartitionFunction) {
   for (std::size_t e = 0; e < mu.size(); ++e) EXPECT_NEAR(mu[e], other[e], 1e-14);
 }
 
-TEST(ChainMargin, FindsTheBestOfScoreAndLoss) {
+TEST(ChainLossAugmentedDecoder, FindsTheBestOfScoreAndLoss) {
   std::mt19937_64 random(3);
-  ChainMargin margin;
+  LossAugmentedDecoder<ChainProblem> decoder;
   for (const CostFamily family : {CostFamily::zero_one, CostFamily::asymmetric, CostFamily::negative}) {
     for (const auto& shape : {std::pair<std::size_t, std::size_t>{1, 4}, {3, 9}, {6, 3}}) {
       const std::size_t length = shape.first, labels = shape.second;
       const CostMatrix cost = random_cost(family, labels, 1.0, random);
-      const SimplexLoss loss(cost);
       const Chain chain(length, labels, 0.3, ScoreStyle::normal, random);
       Labels truth(length);
       for (auto& label : truth) label = static_cast<std::int32_t>(random() % labels);
@@ -88,7 +86,7 @@ TEST(ChainMargin, FindsTheBestOfScoreAndLoss) {
       for_labellings(length, labels,
                      [&](const Labels& y) { best = std::max(best, static_cast<double>(chain.score(y)) + loss_of(y)); });
       Labels y(length);
-      const ChainMargin::Answer answer = margin.solve(chain.scores(), loss, truth, y);
+      const auto answer = decoder.solve(chain.scores(), {&cost, 1}, truth, y);
       EXPECT_NEAR(answer.value, best, 1e-12);
       EXPECT_NEAR(answer.loss, loss_of(y), 1e-13);
       EXPECT_NEAR(answer.value, score(chain.scores(), y) + loss_of(y), 1e-12);
@@ -111,7 +109,7 @@ TEST(ChainMirrorProx, ConvergesToTheValueOfTheGame) {
 
     const ChainGame game(cost);
     ChainGame::Workspace workspace;
-    ChainSeeds seeds;
+    GameSeeds seeds;
     const Bounds exact = game.solve(chain.scores(), {}, seeds, workspace).bounds;
     double last_gap = INFINITY;
     for (const int iterations : {20, 200, 2000}) {

@@ -1,5 +1,5 @@
 // Viterbi and the K best paths against all labellings of small chains.
-#include "structures/chains/viterbi.h"
+#include "structures/chains/space.h"
 
 #include <gtest/gtest.h>
 

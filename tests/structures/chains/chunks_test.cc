@@ -1,6 +1,6 @@
 // Chunk counts against a second implementation that looks at it the other way round (it cuts every sentence into spans
 // and intersects the sets), and against counts worked out by the published rules for tricky sequences.
-#include "structures/chains/chunks.h"
+#include "structures/chains/evaluation.h"
 
 #include <set>
 #include <sstream>

@@ -1,5 +1,5 @@
 // CoNLL columns: what is kept, what is refused, and reading sentence by sentence.
-#include "structures/chains/conll.h"
+#include "structures/chains/text.h"
 
 #include <fmt/format.h>
 #include <rapidcheck.h>

@@ -1,5 +1,5 @@
 // CRFsuite's attribute format.
-#include "structures/chains/crfsuite.h"
+#include "structures/chains/text.h"
 
 #include <fmt/format.h>
 #include <rapidcheck.h>

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/aligned.h"
 #include "core/rng.h"
+#include "core/views.h"
 #include "games/matrix_prox.h"
-#include "losses/simplex_loss.h"
+#include "losses/cost_matrix.h"
 #include "support/clp_game.h"
 
 namespace m4n::detail {

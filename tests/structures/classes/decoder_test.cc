@@ -5,9 +5,9 @@
 
 #include <cmath>
 
-#include "core/aligned.h"
 #include "core/kernels.h"
 #include "core/rng.h"
+#include "core/views.h"
 #include "m4n/error.h"
 #include "support/clp_game.h"
 #include "surrogates/registry.h"

@@ -8,10 +8,7 @@
 
 #include "core/rng.h"
 #include "solvers/frank_wolfe_step.h"
-#include "structures/classes/crf.h"
-#include "structures/classes/margin.h"
-#include "structures/classes/maxmin.h"
-#include "structures/classes/smoothed.h"
+#include "structures/classes/surrogates.h"
 
 namespace m4n::detail {
 namespace {

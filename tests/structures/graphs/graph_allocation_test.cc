@@ -3,10 +3,9 @@
 
 #include <vector>
 
-#include "structures/graphs/decode.h"
-#include "structures/graphs/game.h"
-#include "structures/graphs/margin.h"
-#include "structures/graphs/marginals.h"
+#include "solvers/labelling_oracles.h"
+#include "structures/graphs/oracles.h"
+#include "structures/graphs/space.h"
 #include "support/count_allocations.h"
 #include "support/random_graph.h"
 
@@ -40,8 +39,8 @@ TEST(GraphAllocation, SecondCallsAllocateNothing) {
     EXPECT_EQ(allocated_again([&] { sum_product.solve(v); }), 0);
     EXPECT_EQ(sum_product.used_logarithms(), scale == 1000);
     const std::vector<CostMatrix> costs{CostMatrix::named("absolute", 4)};
-    GraphMargin margin;
-    EXPECT_EQ(allocated_again([&] { margin.solve(v, costs, truth, y); }), 0);
+    LossAugmentedDecoder<GraphProblem> augmented;
+    EXPECT_EQ(allocated_again([&] { augmented.solve(v, costs, truth, y); }), 0);
     const GraphGame game(costs);
     GraphGame::Workspace workspace;
     GameSeeds seeds;

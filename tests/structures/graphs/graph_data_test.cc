@@ -1,5 +1,5 @@
 // From graphs as text to examples: for training, for a model, and some of them.
-#include "structures/graphs/data.h"
+#include "structures/graphs/text.h"
 
 #include "support/flat_model.h"
 #include "support/read_text.h"

@@ -1,7 +1,8 @@
 // The max-min oracle of graphs against its own certificate, recomputed from the definition over all labellings; against
 // linear programs over all labellings and over the local polytope; against the chain's oracle; and loss-augmented
 // decoding by counting.
-#include "structures/graphs/game.h"
+#include "solvers/labelling_oracles.h"
+#include "structures/graphs/oracles.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,8 +16,7 @@
 #include <vector>
 
 #include "m4n/error.h"
-#include "structures/chains/game.h"
-#include "structures/graphs/margin.h"
+#include "structures/chains/oracles.h"
 #include "support/clp_graph.h"
 #include "support/random_costs.h"
 #include "support/random_graph.h"
@@ -278,9 +278,9 @@ TEST(GraphGame, InputThatDoesNotFitIsRefused) {
   EXPECT_THAT(message(bare), ::testing::HasSubstr("0 tables"));
 }
 
-TEST(GraphMargin, IsTheBestOfAllLabellings) {
+TEST(GraphLossAugmentedDecoder, IsTheBestOfAllLabellings) {
   std::mt19937_64 random(57);
-  GraphMargin margin;
+  LossAugmentedDecoder<GraphProblem> decoder;
   for (int repeat = 0; repeat < 500; ++repeat) {
     const FactorGraph shape =
         random_shape(shape_kinds[static_cast<std::size_t>(repeat) % std::size(shape_kinds)], random);
@@ -289,7 +289,7 @@ TEST(GraphMargin, IsTheBestOfAllLabellings) {
     const Input input(graph, costs.of(shape, random));
     std::vector<std::int32_t> truth, y(shape.nodes());
     for (const std::uint32_t labels : shape.labels()) truth.push_back(static_cast<std::int32_t>(random() % labels));
-    const GraphMargin::Answer answer = margin.solve(input.v, costs.all, truth, y);
+    const auto answer = decoder.solve(input.v, costs.all, truth, y);
     const auto loss = [&](const std::vector<std::int32_t>& labels) {
       double sum = 0;
       for (std::size_t m = 0; m < labels.size(); ++m)

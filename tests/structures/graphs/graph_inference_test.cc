@@ -8,10 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "structures/chains/marginals.h"
-#include "structures/chains/viterbi.h"
-#include "structures/graphs/decode.h"
-#include "structures/graphs/marginals.h"
+#include "structures/chains/space.h"
+#include "structures/graphs/space.h"
 #include "support/random_graph.h"
 
 namespace m4n::detail {

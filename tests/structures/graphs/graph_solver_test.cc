@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "m4n/error.h"
-#include "structures/chains/solve.h"
-#include "structures/label_sets/solve.h"
+#include "structures/chains/training.h"
+#include "structures/label_sets/training.h"
 #include "support/random_costs.h"
 #include "support/random_dataset.h"
 #include "support/random_graph_sets.h"

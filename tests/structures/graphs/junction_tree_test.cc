@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "m4n/error.h"
-#include "structures/graphs/decode.h"
+#include "structures/graphs/space.h"
 #include "support/random_graph.h"
 
 namespace m4n::detail {

@@ -1,5 +1,5 @@
 // The tree of label dependencies against all trees, and on data drawn from a known tree.
-#include "structures/label_sets/tree.h"
+#include "structures/label_sets/edges.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 
 #include "m4n/error.h"
 #include "m4n/model.h"
-#include "structures/graphs/edges.h"
+#include "structures/graphs/factor_graph.h"
 #include "support/expect_same_model.h"
 #include "support/flat_model.h"
 #include "support/model_attacks.h"

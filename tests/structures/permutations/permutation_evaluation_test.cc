@@ -8,7 +8,7 @@
 #include "core/rng.h"
 #include "m4n/error.h"
 #include "m4n/evaluate.h"
-#include "structures/permutations/metrics.h"
+#include "structures/permutations/evaluation.h"
 #include "support/flat_model.h"
 #include "support/judge.h"
 

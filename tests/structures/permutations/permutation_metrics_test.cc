@@ -1,6 +1,6 @@
 // Metrics of permutations against their definitions, pair by pair, against values worked out by hand and against the
 // losses of the same name.
-#include "structures/permutations/metrics.h"
+#include "structures/permutations/evaluation.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "m4n/error.h"
 #include "structures/classes/solve.h"
-#include "structures/permutations/decoder.h"
+#include "structures/permutations/predictor.h"
 #include "support/decoders.h"
 #include "support/random_permutations.h"
 

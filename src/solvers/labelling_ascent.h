@@ -1,0 +1,184 @@
+// M4N and M3N on outputs with a label at every position: block ascent (solvers/atom_ascent.h) with sparse atoms
+// (solvers/labelling_atoms.h). The oracle is asked to a fifth of what the block can gain; cached visits score only what
+// atoms contest.
+//
+// Parts says what depends on the structure (structures/chains/ascent.h, structures/graphs/ascent.h):
+//   Scorer, Scores, Buffer             the scores of one example, as the oracle sees them, and the memory they are in
+//   mean_whatever_it_costs             see solvers/recent_mean.h
+//   steps_of_weights                   steps that re-optimising the weights of atoms takes, for the count of operations
+//   buffer(scorer), unary_size(scorer)
+//   prepare(scorer)                    makes weights ready for several threads
+//   score(scorer, i, buffer)           all scores of example i
+//   score_contested(scorer, i, rows, buffer)   those of some rows of unary parts; returns their share of all, about
+//   unary(buffer), view(scorer, i, buffer)
+//   oracle_work(scorer, i, v)          operations of one labelling asked of the decoder
+//   rows(scorer, i), gram(scorer, i, a, b)     rows of unary parts, and inner products of the features of two of them
+//   difference_from_truth(scorer, i, answer, y, scratch)
+//   add(scorer, i, step, scale, buffer)        w += scale Psi_i step for the unary parts
+//   rebuild(problem, blocks)           optional: w := w(mu) at once; returns |w|^2
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "solvers/atom_ascent.h"
+#include "solvers/labelling_atoms.h"
+#include "solvers/labelling_oracles.h"
+
+namespace m4n::detail {
+
+// The dual point, which a path of lambdas hands on.
+template <class Oracle>
+struct LabellingDual {
+  std::vector<AtomBlock> block;
+  std::vector<typename Oracle::Seeds> seeds;
+
+  // cost(i, m) is the matrix of position m of example i.
+  template <class Scorer, class CostOf>
+  LabellingDual(const Problem<Scorer>& problem, const CostOf& cost) : seeds(problem.examples()) {
+    for (std::size_t i = 0; i < problem.examples(); ++i) {
+      const LabelView y = problem.y(i);
+      double risk = 0;
+      for (std::size_t m = 0; m < y.size(); ++m) {
+        const auto label = static_cast<std::size_t>(y[m]);
+        risk += cost(i, m)(label, label);
+      }
+      block.emplace_back(risk / static_cast<double>(y.size()));
+    }
+  }
+};
+
+template <class Parts, class Oracle>
+class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typename Parts::Scorer> {
+  using Scorer = typename Parts::Scorer;
+  using Base = AtomAscent<LabellingAscent<Parts, Oracle>, Scorer>;
+  friend Base;
+  using Base::give_up_, Base::memory, Base::negligible, Base::problem_, Base::result_, Base::stop_, Base::value_;
+  using typename Base::Pass;
+
+ public:
+  LabellingAscent(const Problem<Scorer>& problem, const Oracle& oracle, const Parts& parts, LabellingDual<Oracle>& dual,
+                  const SolverOptions& options, const Context& context)
+      : Base(problem, options, context, Parts::mean_whatever_it_costs),
+        oracle_(&oracle),
+        parts_(&parts),
+        dual_(&dual),
+        scratch_(parts.unary_size(*problem.scorer), problem.scorer->tail().size()),
+        buffer_(parts.buffer(*problem.scorer)),
+        step_(parts.unary_size(*problem.scorer), 0.0) {}
+
+ private:
+  static constexpr double patience = 0.5;
+  // How well the oracle is asked, relative to what the block can gain. Better answers cost more and take fewer passes.
+  static constexpr double of_the_gain = 0.2;
+
+  void visit(std::size_t i, bool full, Pass& total) {
+    const Scorer& scorer = *problem_.scorer;
+    AtomBlock& block = dual_->block[i];
+    if (!full && block.size() == 1) return;
+    const double share = problem_.weight[i], c = share / problem_.lambda;
+    double scoring = static_cast<double>(scorer.work(i));
+    if (full) {
+      parts_->score(scorer, i, buffer_);
+    } else {
+      scoring *= parts_->score_contested(scorer, i, block.contested(), buffer_);
+    }
+    total.work += scoring + scalar_work * static_cast<double>(block.parts());
+    const double current = block.gains(parts_->unary(buffer_), scorer.tail().data(), scratch_);
+    if (full) ask(i, current, total);
+    if (block.size() == 1) return;
+    const double value = block.reweigh(c, scratch_);
+    total.work += scalar_work * Parts::steps_of_weights * static_cast<double>(block.size());
+    if (value > 0) {
+      total.gain += share * value;
+      total.work += scoring;
+      add_atoms(
+          i, [&](std::size_t a) { return scratch_.change[a]; }, -c);
+    }
+    if (full) block.forget(memory, scorer.stride());
+  }
+
+  // Asks the oracle and appends its answer if it is any better than the atoms are.
+  void ask(std::size_t i, double current, Pass& total) {
+    const Scorer& scorer = *problem_.scorer;
+    AtomBlock& block = dual_->block[i];
+    const LabelView y = problem_.y(i);
+    const auto v = parts_->view(scorer, i, buffer_);
+    const double own = score(v, y);
+    const LabellingAccuracy accuracy{negligible(0.1), of_the_gain, current + own, &stop_};
+    const LabellingAnswer answer = oracle_->answer(v, y, accuracy, dual_->seeds[i], workspace_);
+    ++result_.oracle_calls;
+    total.gap += problem_.weight[i] * (answer.upper - own - current);
+    total.work += static_cast<double>(answer.paths) * parts_->oracle_work(scorer, i, v);
+    const double gain = answer.lower - own;
+    if (!(gain > *std::max_element(scratch_.gain.begin(), scratch_.gain.end()))) return;
+    parts_->difference_from_truth(scorer, i, answer, y, scratch_);
+    gram_of_new(
+        block, parts_->rows(scorer, i), scorer.labels(),
+        [&](std::size_t a, std::size_t b) { return parts_->gram(scorer, i, a, b); }, scratch_);
+    block.append(answer.risk, scorer.stride(), scratch_);
+    scratch_.gain.push_back(gain);
+  }
+
+  // w += scale Psi_i sum_a amount(a) delta_a
+  template <class Amount>
+  void add_atoms(std::size_t i, Amount&& amount, double scale) {
+    Scorer& scorer = *problem_.scorer;
+    const AtomBlock& block = dual_->block[i];
+    bool any = false;
+    for (std::size_t a = 1; a < block.size(); ++a) {
+      const double own = amount(a);
+      if (own == 0) continue;
+      any = true;
+      for (const AtomPart& p : block.unary_parts(a)) step_[p.part] += own * p.amount;
+      for (const AtomPart& p : block.tail_parts(a)) scorer.update_tail(p.part, scale * own * p.amount);
+    }
+    if (!any) return;
+    parts_->add(scorer, i, step_.data(), scale, buffer_);
+    std::fill_n(step_.data(), parts_->rows(scorer, i) * scorer.stride(), 0.0);
+  }
+
+  // w := w(mu) afresh, and the dual value of the atoms.
+  void rebuild() {
+    if constexpr (requires { parts_->rebuild(problem_, dual_->block); }) {
+      value_ = -0.5 * problem_.lambda * parts_->rebuild(problem_, dual_->block);
+      for (std::size_t i = 0; i < problem_.examples(); ++i) value_ += problem_.weight[i] * dual_->block[i].risk();
+    } else {
+      problem_.scorer->reset();
+      value_ = 0;
+      for (std::size_t i = 0; i < problem_.examples(); ++i) {
+        const AtomBlock& block = dual_->block[i];
+        value_ += problem_.weight[i] * block.risk();
+        add_atoms(
+            i, [&](std::size_t a) { return block.weight(a); }, -problem_.weight[i] / problem_.lambda);
+      }
+      value_ -= 0.5 * problem_.lambda * problem_.scorer->norm_squared();
+    }
+  }
+
+  struct Worker {
+    typename Oracle::Workspace workspace;
+    typename Parts::Buffer buffer;
+  };
+  Worker worker(const Scorer& weights) const {
+    parts_->prepare(weights);
+    return {{}, parts_->buffer(weights)};
+  }
+  double upper(std::size_t i, const Scorer& weights, Worker& own) const {
+    parts_->score(weights, i, own.buffer);
+    const auto v = parts_->view(weights, i, own.buffer);
+    const LabelView y = problem_.y(i);
+    typename Oracle::Seeds seeds = dual_->seeds[i];
+    const LabellingAccuracy accuracy{.gap = 0.05 * negligible(0.1), .stop = &give_up_};
+    return oracle_->answer(v, y, accuracy, seeds, own.workspace).upper - score(v, y);
+  }
+
+  const Oracle* oracle_;
+  const Parts* parts_;
+  LabellingDual<Oracle>* dual_;
+  typename Oracle::Workspace workspace_;
+  AtomScratch scratch_;
+  typename Parts::Buffer buffer_;
+  AlignedVector<double> step_;
+};
+
+}  // namespace m4n::detail

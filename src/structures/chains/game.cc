@@ -1,9 +1,0 @@
-#include "structures/chains/game.h"
-
-#include "games/labelling_game_parts.h"
-
-namespace m4n::detail {
-
-template class LabellingGame<ChainProblem>;
-
-}  // namespace m4n::detail

@@ -1,0 +1,158 @@
+// See conll.h.
+#include "structures/chains/text.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include "core/message.h"
+#include "data/table.h"
+
+namespace m4n::detail {
+
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+}  // namespace
+
+std::size_t ConllText::line_number(std::size_t token) const {
+  const auto after = std::upper_bound(sentence_start_.begin(), sentence_start_.end(), token);
+  const auto sentence = static_cast<std::size_t>(after - sentence_start_.begin()) - 1;
+  return sentence_line_[sentence] + (token - sentence_start_[sentence]);
+}
+
+void ConllText::clear() {
+  bytes_.clear();
+  cells_.clear();
+  sentence_line_.clear();
+  token_start_.assign(1, 0);
+  sentence_start_.assign(1, 0);
+}
+
+bool ConllReader::next(ConllText& text) {
+  std::string_view line;
+  do {
+    if (!lines_.next(line)) return false;
+  } while (trim(line).empty());
+  if (text.file_.empty()) text.file_ = lines_.file();
+  make_room(text.sentence_line_, 1, lines_);
+  make_room(text.sentence_start_, 1, lines_);
+  text.sentence_line_.push_back(lines_.line_number());
+  do add(line, text);
+  while (lines_.next(line) && !trim(line).empty());
+  text.sentence_start_.push_back(text.tokens());
+  return true;
+}
+
+void ConllReader::add(std::string_view line, ConllText& text) {
+  std::size_t count = 0;
+  const char* const start = line.data();
+  const char* const end = start + line.size();
+  for (const char* p = start;;) {
+    while (p != end && is_blank(*p)) ++p;
+    if (p == end) break;
+    const char* const cell = p;
+    while (p != end && !is_blank(*p)) ++p;
+    make_room(text.cells_, 1, lines_);
+    text.cells_.push_back({static_cast<std::uint32_t>(cell - start), static_cast<std::uint32_t>(p - cell)});
+    ++count;
+  }
+  if (columns_ == 0) {
+    columns_ = count;
+    columns_line_ = lines_.line_number();
+  }
+  if (count != columns_)
+    throw Error(
+        say("{}: line {}: found {} column{}, expected {} as on line {}; columns are separated by blanks or "
+            "tabs, and none may be empty",
+            lines_.file(), lines_.line_number(), count, count == 1 ? "" : "s", columns_, columns_line_));
+  text.columns_ = columns_;
+  make_room(text.bytes_, line.size(), lines_);
+  make_room(text.token_start_, 1, lines_);
+  text.bytes_.insert(text.bytes_.end(), start, end);
+  text.token_start_.push_back(text.bytes_.size());
+}
+
+ConllText read_conll(LineReader& lines) {
+  ConllReader reader(lines);
+  ConllText text;
+  while (reader.next(text)) {
+  }
+  if (text.tokens() == 0)
+    throw Error(say("{}: no tokens; expected one a line, and a blank line after every sentence", lines.file()));
+  return text;
+}
+
+// See crfsuite.h.
+
+namespace {}  // namespace
+
+bool CrfsuiteReader::next(CrfsuiteSequence& sequence) {
+  sequence.attributes_.clear();
+  sequence.label_bytes_.clear();
+  sequence.label_end_.clear();
+  std::string_view line;
+  do {
+    if (!lines_.next(line)) return false;
+  } while (trim(line).empty());
+  sequence.first_line_ = lines_.line_number();
+  do add(line, sequence);
+  while (lines_.next(line) && !trim(line).empty());
+  return true;
+}
+
+void CrfsuiteReader::add(std::string_view line, CrfsuiteSequence& sequence) {
+  std::size_t tab = line.find('\t');
+  const std::string_view label = line.substr(0, tab);
+  if (label.starts_with("@weight")) refuse_weight(label);
+  if (!unescape(label, sequence.label_bytes_).empty())
+    throw Error(say("{}: label {} has a colon; write \\: for a colon in a label", where(), shown(label)));
+  sequence.label_end_.push_back(sequence.label_bytes_.size());
+  while (tab != std::string_view::npos && tab + 1 < line.size()) {
+    const std::size_t start = tab + 1;
+    tab = line.find('\t', start);
+    add_attribute(line.substr(start, tab == std::string_view::npos ? tab : tab - start), sequence.attributes_);
+  }
+  sequence.attributes_.end_token();
+}
+
+// Appends the name at the start of a field to `out`; returns what is left, from the colon on.
+std::string_view CrfsuiteReader::unescape(std::string_view field, std::string& out) const {
+  for (;;) {
+    const auto special = std::find_if(field.begin(), field.end(), [](char c) { return c == '\\' || c == ':'; });
+    out.append(field.begin(), special);
+    if (special == field.end()) return {};
+    field.remove_prefix(static_cast<std::size_t>(special - field.begin()));
+    if (field.front() == ':') return field;
+    if (field.size() < 2 || (field[1] != '\\' && field[1] != ':'))
+      throw Error(say("{}: found {}; a backslash stands before a colon or another backslash: write \\\\ for one",
+                      where(), shown(field)));
+    out += field[1];
+    field.remove_prefix(2);
+  }
+}
+
+void CrfsuiteReader::add_attribute(std::string_view field, AttributeBatch& out) const {
+  const std::size_t size_before = out.bytes().size();
+  const std::string_view rest = unescape(field, out.bytes());
+  if (out.bytes().size() == size_before)
+    throw Error(say("{}: found {}, expected an attribute; is there a tab too many?", where(), shown(field)));
+  if (std::string_view(out.bytes()).substr(size_before).starts_with("@weight")) refuse_weight(field);
+  if (rest.empty()) return out.end_attribute();
+  const auto value = finite_number(rest.substr(1));
+  if (!value || std::abs(*value) > largest_value)
+    throw Error(
+        say("{}: found {} with the value {}, expected attribute or attribute:value with a "
+            "number of at most {} in size; write \\: for a colon in a name",
+            where(), shown(field), shown(rest.substr(1)), largest_value));
+  out.end_attribute(*value);
+}
+
+void CrfsuiteReader::refuse_weight(std::string_view field) const {
+  throw Error(say("{}: found {}; weights of sequences are not supported, leave it out", where(), shown(field)));
+}
+
+std::string CrfsuiteReader::where() const { return fmt::format("{}: line {}", lines_.file(), lines_.line_number()); }
+
+}  // namespace m4n::detail

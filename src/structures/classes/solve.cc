@@ -1,0 +1,105 @@
+#include "structures/classes/solve.h"
+
+#include "solvers/block_dual.h"
+#include "solvers/crf_path.h"
+#include "solvers/quadratic.h"
+#include "structures/classes/surrogates.h"
+
+namespace m4n::detail {
+
+namespace {
+
+// A smoothed surrogate needs the inner problem solved to the end: its maximiser is what is decoded.
+constexpr int all_solves = 10'000;
+
+template <class MaxMin>
+void solve(const ClassRequest& request, const EmitClasses& emit_solution, const MaxMin& maxmin,
+           const MaxMin& thorough) {
+  const TrainOptions& o = *request.options;
+  with_problem(request, emit_solution, [&](const auto& problem, const auto&, const EmitResult& emit) {
+    if (o.oracle == OracleKind::spmp) {
+      const SimplexLoss loss(*request.cost);
+      const PaperMaxMin<MaxMin> paper(maxmin, loss, o.oracle_iterations, o.warm_start);
+      block_dual(problem, paper, request.path(), emit);
+    } else if (o.smoothing > 0) {
+      block_dual(problem, Smoothed(thorough, o.smoothing * request.cost->mean_off_diagonal()), request.path(), emit);
+    } else {
+      block_dual(problem, maxmin, request.path(), emit);
+    }
+  });
+}
+
+}  // namespace
+
+void solve_m4n(const ClassRequest& request, const EmitClasses& emit_solution) {
+  const CostMatrix& cost = *request.cost;
+  switch (cost.kind()) {
+    case LossKind::zero_one:
+      return solve(request, emit_solution, ZeroOneMaxMin(cost), ZeroOneMaxMin(cost));
+    case LossKind::absolute:
+      return solve(request, emit_solution, AbsoluteMaxMin(cost), AbsoluteMaxMin(cost));
+    default:
+      return solve(request, emit_solution, MatrixMaxMin(cost), MatrixMaxMin(cost, all_solves));
+  }
+}
+
+void solve_m3n(const ClassRequest& request, const EmitClasses& emit_solution) {
+  with_problem(request, emit_solution, [&](const auto& problem, const auto&, const EmitResult& emit) {
+    block_dual(problem, Margin(*request.cost), request.path(), emit);
+  });
+}
+
+void solve_crf(const ClassRequest& request, const EmitClasses& emit_solution) {
+  const Crf crf(request.cost->k());
+  with_problem(request, emit_solution, [&](const auto& problem, const auto&, const EmitResult& emit) {
+    crf_path(problem, crf, request.path(), emit);
+  });
+}
+
+namespace {
+
+// S(v, y) = |v - target_y|^2 and its slope.
+struct SquaredError {
+  const AlignedVector<double>* targets;
+  std::size_t k, stride;
+  double operator()(std::span<const double> v, LabelView y, std::span<double> slope) const {
+    const double* target = targets->data() + static_cast<std::size_t>(y[0]) * stride;
+    double value = 0;
+    for (std::size_t j = 0; j < stride; ++j) {
+      const double residual = j < k ? v[j] - target[j] : 0.0;
+      value += residual * residual;
+      slope[j] = 2 * residual;
+    }
+    return value;
+  }
+};
+
+// Its curvature: the slope of |v|^2.
+struct Curvature {
+  std::size_t k, stride;
+  double operator()(std::span<const double> v, LabelView /*y*/, std::span<double> slope) const {
+    for (std::size_t j = 0; j < stride; ++j) slope[j] = j < k ? 2 * v[j] : 0.0;
+    return 0;
+  }
+};
+
+}  // namespace
+
+void solve_qs(const ClassRequest& request, const EmitClasses& emit_solution) {
+  const AlignedVector<double> targets = regression_targets(*request.cost);
+  const std::size_t k = request.cost->k(), stride = kernels::padded(k);
+  with_problem(request, emit_solution,
+               [&]<class Scorer>(const Problem<Scorer>& problem, const auto& x, const EmitResult& emit) {
+                 if constexpr (std::is_same_v<Scorer, KernelScorer>) {
+                   const auto target = [&](std::size_t i) {
+                     return targets.data() + static_cast<std::size_t>(problem.y(i)[0]) * stride;
+                   };
+                   quadratic_kernel_path(problem, *request.gram, k, target, request.path(), emit);
+                 } else {
+                   quadratic_path(problem, x, request.bias, SquaredError{&targets, k, stride}, Curvature{k, stride},
+                                  request.path(), emit);
+                 }
+               });
+}
+
+}  // namespace m4n::detail

@@ -1,0 +1,369 @@
+// M4N: Omega*(v) = max over mu of h(mu) + v.mu with the Bayes risk h(mu) = min_y (A mu)_y (the paper's max-min loss).
+// Three kinds of costs, each with its exact oracle and its exact proximal step.
+#pragma once
+#include <algorithm>
+#include <cmath>
+
+#include "core/views.h"
+#include "games/matrix_game.h"
+#include "games/matrix_prox.h"
+#include "games/mirror_prox.h"
+#include "losses/cost_matrix.h"
+#include "structures/classes/closed_form.h"
+#include "surrogates/surrogate.h"
+
+namespace m4n::detail {
+
+// s [y != t]
+class ZeroOneMaxMin {
+ public:
+  using StateUnit = std::uint8_t;
+  struct Workspace {
+    AlignedVector<double> mu, nu;
+  };
+  explicit ZeroOneMaxMin(const CostMatrix& cost) : space_(cost.k()), s_(cost.scale()) {}
+  std::size_t state_size() const { return 0; }
+  Workspace workspace() const {
+    const AlignedVector<double> zero(space_.padded_parts());
+    return {zero, zero};
+  }
+  const Simplex& space() const { return space_; }
+  double scale() const { return s_; }
+  std::size_t work() const { return 16 * space_.padded_parts(); }
+
+  double neg_omega(MarginalView mu, LabelView, Workspace&) const {
+    return s_ * (1 - *std::max_element(mu.begin(), mu.end()));
+  }
+  double conjugate(ScoreView v, LabelView, std::span<StateUnit>, Workspace&) const {
+    return closed_form::zero_one_value(v, s_);
+  }
+  void argmax(ScoreView v, LabelView, Marginals mu, std::span<StateUnit>, Workspace& ws) const {
+    closed_form::zero_one(v, s_, mu, ws.nu);
+  }
+  void adversary(ScoreView v, std::span<double> nu, Workspace& ws) const { closed_form::zero_one(v, s_, ws.mu, nu); }
+  void prox(ScoreView v, double c, LabelView, Marginals mu, std::span<StateUnit>, Workspace& ws) const {
+    closed_form::zero_one_prox(v, s_, c, mu, ws.nu);
+  }
+  // An upper bound of the smoothed conjugate, given its maximiser (see smoothed.h).
+  double smoothed_bound(ScoreView, double, double value, Workspace&) const { return value; }
+
+ private:
+  Simplex space_;
+  double s_;
+};
+
+// s |y - t|
+class AbsoluteMaxMin {
+ public:
+  using StateUnit = std::uint8_t;
+  struct Workspace {
+    AlignedVector<double> scratch;
+  };
+  explicit AbsoluteMaxMin(const CostMatrix& cost) : space_(cost.k()), s_(cost.scale()) {}
+  std::size_t state_size() const { return 0; }
+  Workspace workspace() const { return {AlignedVector<double>(2 * space_.padded_parts())}; }
+  const Simplex& space() const { return space_; }
+  double scale() const { return s_; }
+  std::size_t work() const { return 16 * space_.padded_parts(); }
+
+  double neg_omega(MarginalView mu, LabelView, Workspace&) const {
+    return closed_form::absolute_bayes_risk(mu, s_, space_.parts());
+  }
+  double conjugate(ScoreView v, LabelView, std::span<StateUnit>, Workspace&) const {
+    return closed_form::absolute_value(v, s_, space_.parts());
+  }
+  void argmax(ScoreView v, LabelView, Marginals mu, std::span<StateUnit>, Workspace&) const {
+    closed_form::absolute(v, s_, space_.parts(), mu);
+  }
+  void adversary(ScoreView v, std::span<double> nu, Workspace&) const {
+    closed_form::absolute_adversary(v, s_, space_.parts(), nu);
+  }
+  void prox(ScoreView v, double c, LabelView, Marginals mu, std::span<StateUnit>, Workspace& ws) const {
+    closed_form::absolute_prox(v, s_, c, space_.parts(), mu, ws.scratch);
+  }
+  double smoothed_bound(ScoreView, double, double value, Workspace&) const { return value; }
+
+ private:
+  Simplex space_;
+  double s_;
+};
+
+// Any cost matrix. The matrix game keeps a basis an example; the proximal step keeps its active rows.
+class MatrixMaxMin {
+ public:
+  using StateUnit = std::uint8_t;
+  struct Workspace {
+    MatrixGame::Workspace game;
+    MatrixProx::Workspace prox;
+    AlignedVector<double> mu, nu, risk;
+    std::vector<std::uint8_t> cold;
+  };
+  // `solves`: inner solves a proximal step may take. Few are best while the scores still move with every visit.
+  explicit MatrixMaxMin(const CostMatrix& cost, int solves = 6)
+      : space_(cost.k()), loss_(cost), game_(cost), prox_(cost), solves_(solves) {}
+  std::size_t state_size() const { return space_.parts(); }
+  Workspace workspace() const {
+    const std::size_t k = space_.parts();
+    const AlignedVector<double> zero(space_.padded_parts());
+    return {MatrixGame::Workspace(k), MatrixProx::Workspace(k), zero, zero, zero, std::vector<std::uint8_t>(k)};
+  }
+  const Simplex& space() const { return space_; }
+  double scale() const { return loss_.cost().range(); }
+  std::size_t work() const { return space_.padded_parts() * (64 + space_.padded_parts()); }
+
+  double neg_omega(MarginalView mu, LabelView, Workspace& ws) const { return loss_.bayes_risk(mu, ws.risk); }
+  double conjugate(ScoreView v, LabelView, std::span<StateUnit> state, Workspace& ws) const {
+    return solve(v, ws.mu, ws.nu, state, ws).upper;
+  }
+  void argmax(ScoreView v, LabelView, Marginals mu, std::span<StateUnit> state, Workspace& ws) const {
+    solve(v, mu, ws.nu, state, ws);
+  }
+  void adversary(ScoreView v, std::span<double> nu, Workspace& ws) const {
+    std::fill(ws.cold.begin(), ws.cold.end(), std::uint8_t{0});
+    solve(v, ws.mu, nu, ws.cold, ws);
+  }
+  void prox(ScoreView v, double c, LabelView, Marginals mu, std::span<StateUnit> state, Workspace& ws) const {
+    const std::size_t k = space_.parts();
+    prox_.step(v.first(k), c, mu.first(k), std::span<double>(ws.nu).first(k), state, solves_, ws.prox);
+  }
+  // max over mu of (v + A^T nu).mu - (g/2)|mu|^2 for the nu of the last step: a projection.
+  double smoothed_bound(ScoreView v, double g, double value, Workspace& ws) const {
+    const std::size_t k = space_.parts();
+    loss_.apply_transposed(ws.nu, ws.risk);
+    for (std::size_t j = 0; j < ws.risk.size(); ++j)
+      ws.risk[j] = j < k ? (v[j] + ws.risk[j]) / g : kernels::padding_score;
+    kernels::project_simplex(ws.risk, ws.mu);
+    return std::max(value, g * (kernels::dot(ws.risk, ws.mu) - 0.5 * kernels::dot(ws.mu, ws.mu)));
+  }
+
+ private:
+  Bounds solve(ScoreView v, std::span<double> mu, std::span<double> nu, std::span<StateUnit> state,
+               Workspace& ws) const {
+    const std::size_t k = space_.parts();
+    std::fill(mu.begin() + static_cast<std::ptrdiff_t>(k), mu.end(), 0.0);
+    return game_.solve(v.first(k), mu.first(k), nu.first(k), state, ws.game);
+  }
+
+  Simplex space_;
+  SimplexLoss loss_;
+  MatrixGame game_;
+  MatrixProx prox_;
+  int solves_;
+};
+
+// M4N as the paper trains it: argmax is K iterations of mirror prox, warm-started for every example with the pair it
+// returned last time, or from the uniform distributions. The steps are multiplicative, so a label whose probability has
+// gone would take long to come back: a warm start keeps a hundredth of the uniform distribution. (Without it the error
+// of the oracle was two to seven times larger after 100 passes, and larger than from cold starts for K >= 30.) What is
+// reported stays exact: -Omega and Omega* come from the exact surrogate, since the value of an approximate maximiser is
+// only a lower bound and no certificate.
+
+template <class MaxMin>
+class PaperMaxMin {
+ public:
+  using StateUnit = double;  // the pair (mu, nu)
+  static constexpr bool approximate = true;
+  struct Workspace {
+    typename MaxMin::Workspace exact;
+    MirrorProx<Simplex, SimplexLoss>::Workspace mirror;
+    AlignedVector<double> nu;
+    std::vector<std::uint8_t> cold;
+  };
+  PaperMaxMin(MaxMin exact, const SimplexLoss& loss, int iterations, bool warm_start)
+      : exact_(std::move(exact)),
+        mirror_(exact_.space(), loss, loss.cost().range(), iterations),
+        warm_start_(warm_start) {}
+  PaperMaxMin(const PaperMaxMin&) = delete;  // mirror_ points into exact_
+  PaperMaxMin& operator=(const PaperMaxMin&) = delete;
+  ~PaperMaxMin() = default;
+
+  std::size_t state_size() const { return warm_start_ ? 2 * space().parts() : 0; }
+  Workspace workspace() const {
+    return {exact_.workspace(), mirror_.workspace(), AlignedVector<double>(space().padded_parts()),
+            std::vector<std::uint8_t>(exact_.state_size())};
+  }
+  const Simplex& space() const { return exact_.space(); }
+  double scale() const { return exact_.scale(); }
+  std::size_t work() const { return mirror_.work(); }
+
+  double neg_omega(MarginalView mu, LabelView y, Workspace& ws) const { return exact_.neg_omega(mu, y, ws.exact); }
+  double conjugate(ScoreView v, LabelView y, std::span<StateUnit>, Workspace& ws) const {
+    std::fill(ws.cold.begin(), ws.cold.end(), std::uint8_t{0});
+    return exact_.conjugate(v, y, ws.cold, ws.exact);
+  }
+  void argmax(ScoreView v, LabelView, Marginals mu, std::span<StateUnit> state, Workspace& ws) const {
+    const std::size_t k = space().parts();
+    std::fill(mu.begin(), mu.end(), 0.0);
+    std::fill(ws.nu.begin(), ws.nu.end(), 0.0);
+    const bool warm = std::any_of(state.begin(), state.end(), [](double x) { return x > 0; });
+    const double uniform = 1 / static_cast<double>(k);
+    for (std::size_t j = 0; j < k; ++j) {
+      mu[j] = warm ? (1 - renewed) * state[j] + renewed * uniform : uniform;
+      ws.nu[j] = warm ? (1 - renewed) * state[k + j] + renewed * uniform : uniform;
+    }
+    mirror_.solve(v, mu, ws.nu, ws.mirror);
+    if (state.empty()) return;
+    std::copy_n(mu.begin(), k, state.begin());
+    std::copy_n(ws.nu.begin(), k, state.begin() + static_cast<std::ptrdiff_t>(k));
+  }
+
+ private:
+  static constexpr double renewed = 0.01;  // share of the uniform distribution in a warm start
+
+  MaxMin exact_;
+  MirrorProx<Simplex, SimplexLoss> mirror_;
+  bool warm_start_;
+};
+
+// Smoothed M4N: Omega_g(mu) = -h(mu) + (g/2)|mu|^2 (docs/math.md). The dual becomes strongly concave, and the
+// maximiser mu(v) a sparse distribution that can be decoded by expected cost. Its proximal step is the plain one with
+// other numbers:
+//
+//   h(mu) + v.mu - (g/2)|mu|^2 - (c/2)|mu - m|^2  =  h(mu) + (v - g m).mu - ((c+g)/2)|mu - m|^2 + constant.
+//
+// The constant (g/2)|phi(y)|^2 = g/2 is added to -Omega and Omega*, so that S >= 0.
+
+template <class MaxMin>
+class Smoothed {
+ public:
+  using StateUnit = typename MaxMin::StateUnit;
+  struct Workspace {
+    typename MaxMin::Workspace inner;
+    AlignedVector<double> v, mu;
+  };
+  // g in units of the cost.
+  Smoothed(MaxMin inner, double g) : inner_(std::move(inner)), g_(g) {}
+  std::size_t state_size() const { return inner_.state_size(); }
+  Workspace workspace() const {
+    const AlignedVector<double> zero(space().padded_parts());
+    return {inner_.workspace(), zero, zero};
+  }
+  const Simplex& space() const { return inner_.space(); }
+  double scale() const { return inner_.scale(); }
+  std::size_t work() const { return inner_.work(); }
+
+  double neg_omega(MarginalView mu, LabelView y, Workspace& ws) const {
+    return inner_.neg_omega(mu, y, ws.inner) - 0.5 * g_ * kernels::dot(mu, mu) + 0.5 * g_;
+  }
+  double conjugate(ScoreView v, LabelView y, std::span<StateUnit> state, Workspace& ws) const {
+    argmax(v, y, ws.mu, state, ws);
+    const std::size_t k = space().parts();
+    const double value = kernels::dot(v.first(k), std::span<const double>(ws.mu).first(k)) + neg_omega(ws.mu, y, ws);
+    return inner_.smoothed_bound(v, g_, value - 0.5 * g_, ws.inner) + 0.5 * g_;
+  }
+  void argmax(ScoreView v, LabelView y, Marginals mu, std::span<StateUnit> state, Workspace& ws) const {
+    const std::size_t k = space().parts();
+    std::fill(mu.begin(), mu.end(), 0.0);
+    std::fill(mu.begin(), mu.begin() + static_cast<std::ptrdiff_t>(k), 1 / static_cast<double>(k));
+    prox(v, 0, y, mu, state, ws);
+  }
+  void prox(ScoreView v, double c, LabelView y, Marginals mu, std::span<StateUnit> state, Workspace& ws) const {
+    for (std::size_t j = 0; j < v.size(); ++j) ws.v[j] = v[j] - g_ * mu[j];
+    inner_.prox(ws.v, c + g_, y, mu, state, ws.inner);
+  }
+
+ private:
+  MaxMin inner_;
+  double g_;
+};
+
+// M3N, the structural SVM: Omega_y*(v) = max_j cost[y][j] + v_j, so -Omega_y(mu) = cost[y].mu is linear and the
+// proximal step is a projection onto the simplex.
+
+class Margin {
+ public:
+  using StateUnit = std::uint8_t;
+  struct Workspace {
+    AlignedVector<double> scratch;
+  };
+  explicit Margin(const CostMatrix& cost) : space_(cost.k()), loss_(cost) {}
+  std::size_t state_size() const { return 0; }
+  Workspace workspace() const { return {AlignedVector<double>(space_.padded_parts())}; }
+  const Simplex& space() const { return space_; }
+  double scale() const { return loss_.cost().range(); }
+  std::size_t work() const { return 16 * space_.padded_parts(); }
+
+  double neg_omega(MarginalView mu, LabelView y, Workspace&) const { return kernels::dot(mu, cost(y)); }
+  double conjugate(ScoreView v, LabelView y, std::span<StateUnit>, Workspace& ws) const {
+    augment(v, y, ws);
+    return *std::max_element(ws.scratch.begin(), ws.scratch.end());
+  }
+  void argmax(ScoreView v, LabelView y, Marginals mu, std::span<StateUnit>, Workspace& ws) const {
+    augment(v, y, ws);
+    const std::int32_t best = space_.decode(ws.scratch);
+    space_.embed({&best, 1}, mu);
+  }
+  void prox(ScoreView v, double c, LabelView y, Marginals mu, std::span<StateUnit>, Workspace& ws) const {
+    kernels::prox_linear(v, cost(y), 1 / c, mu, ws.scratch);
+  }
+
+ private:
+  std::span<const double> cost(LabelView y) const { return loss_.of_truth(static_cast<std::size_t>(y[0])); }
+  void augment(ScoreView v, LabelView y, Workspace& ws) const {
+    const std::span<const double> row = cost(y);
+    for (std::size_t j = 0; j < v.size(); ++j) ws.scratch[j] = v[j] + row[j];
+  }
+
+  Simplex space_;
+  SimplexLoss loss_;
+};
+
+// CRF (multinomial logistic regression): -Omega(mu) is the entropy, argmax the softmax. The block step is that of
+// SDCA: from mu towards softmax(v), as far as maximises the block dual
+//
+//   f(t) = H(mu + t delta) + t v.delta - (c/2) t^2 |delta|^2,   delta = softmax(v) - mu,   0 <= t <= 1.
+//
+// f is concave with f'(1) = -c |delta|^2 <= 0; a Newton iteration kept inside a shrinking bracket finds f' = 0.
+
+class Crf {
+ public:
+  using StateUnit = std::uint8_t;
+  struct Workspace {
+    AlignedVector<double> target, delta;
+  };
+  explicit Crf(std::size_t k) : space_(k) {}
+  std::size_t state_size() const { return 0; }
+  Workspace workspace() const {
+    const AlignedVector<double> zero(space_.padded_parts());
+    return {zero, zero};
+  }
+  const Simplex& space() const { return space_; }
+  double scale() const { return 0; }  // the line search needs no curvature
+  std::size_t work() const { return 128 * space_.padded_parts(); }
+
+  double neg_omega(MarginalView mu, LabelView, Workspace&) const { return kernels::entropy(mu); }
+  double conjugate(ScoreView v, LabelView, std::span<StateUnit>, Workspace& ws) const {
+    return space_.marginals(v, ws.target);
+  }
+  void argmax(ScoreView v, LabelView, Marginals mu, std::span<StateUnit>, Workspace&) const { space_.marginals(v, mu); }
+  void prox(ScoreView v, double c, LabelView, Marginals mu, std::span<StateUnit>, Workspace& ws) const {
+    space_.marginals(v, ws.target);
+    if (kernels::difference(ws.target, mu, ws.delta) == 0) return;
+    const std::size_t k = space_.parts();
+    const double linear = kernels::dot(v.first(k), std::span<const double>(ws.delta).first(k));
+    const double quadratic = c * kernels::dot(ws.delta, ws.delta);
+    double low = 0, high = 1, t = 1 / (1 + c);
+    for (int iteration = 0; iteration < 12; ++iteration) {
+      const kernels::Slope s = kernels::entropy_slope(mu, ws.delta, t);
+      const double first = s.first + linear - t * quadratic, second = s.second - quadratic;
+      (first > 0 ? low : high) = t;
+      double next = t - first / second;
+      if (!(next > low && next < high)) next = 0.5 * (low + high);
+      const bool done = std::abs(next - t) <= 1e-3 * t;
+      t = next;
+      if (done) break;
+    }
+    for (std::size_t j = 0; j < mu.size(); ++j) mu[j] += t * ws.delta[j];
+  }
+  // S(v, y) and its gradient in v.
+  double slope(ScoreView v, LabelView y, std::span<double> gradient) const {
+    const double value = space_.marginals(v, gradient);
+    gradient[static_cast<std::size_t>(y[0])] -= 1;
+    return value - space_.score(v, y);
+  }
+
+ private:
+  Simplex space_;
+};
+
+}  // namespace m4n::detail

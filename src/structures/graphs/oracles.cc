@@ -1,0 +1,42 @@
+#include "structures/graphs/oracles.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "core/message.h"
+#include "games/labelling_game_parts.h"
+
+namespace m4n::detail {
+
+const std::uint32_t* GraphProblem::kinds(const GraphGameScores& v, const std::vector<UnitCosts>& costs) {
+  const FactorGraph& graph = v.graph();
+  if (v.length() != graph.nodes() || v.cost.size() != graph.nodes() || v.pairwise.size() != graph.edges().size())
+    throw Error(say("a graph of {} and {} was given {} of scores, {} and {}", counted(graph.nodes(), "node"),
+                    counted(graph.edges().size(), "edge"), counted(v.length(), "row"),
+                    counted(v.cost.size(), "cost matrix", "cost matrices"), counted(v.pairwise.size(), "table")));
+  if (v.unary.stride() != costs[0].of_truth(0).size())
+    throw Error(say("the unary scores have {}; expected as many as the widest cost matrix",
+                    counted(v.unary.columns(), "column")));
+  for (std::size_t m = 0; m < graph.nodes(); ++m) {
+    if (v.cost[m] >= costs.size())
+      throw Error(say("node {} has cost matrix {}, but there are {}", m, v.cost[m],
+                      counted(costs.size(), "cost matrix", "cost matrices")));
+    if (costs[v.cost[m]].labels() != graph.labels(m))
+      throw Error(say("node {} has {}, but its cost matrix {} has {}", m, counted(graph.labels(m), "label"), v.cost[m],
+                      costs[v.cost[m]].labels()));
+  }
+  return v.cost.data();
+}
+
+bool GraphProblem::apart(const GraphGameScores& v) {
+  return std::all_of(v.pairwise.begin(), v.pairwise.end(), [](const PaddedRows<const double>& table) {
+    for (std::size_t j = 0; j < table.rows(); ++j)
+      if (!std::all_of(table.row(j), table.row(j) + table.columns(), [&](double x) { return x == table(0, 0); }))
+        return false;
+    return true;
+  });
+}
+
+template class LabellingGame<GraphProblem>;
+
+}  // namespace m4n::detail
