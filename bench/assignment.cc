@@ -10,7 +10,7 @@
 
 #include "core/rng.h"
 #include "m4n/error.h"
-#include "structures/permutations/assignment.h"
+#include "core/assignment.h"
 #include "support.h"
 
 namespace m4n::bench {

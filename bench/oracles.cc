@@ -54,8 +54,8 @@ struct VisitCost {
 // Trains with `surrogate`, then times the three parts of a visit at the point reached.
 template <class View, class S>
 VisitCost train_and_time(const Prepared& set, View x, const S& surrogate, double budget, Scores* scores) {
-  LinearScorer<View> scorer(x, set.k(), true);
-  const Problem<LinearScorer<View>> problem{&scorer, set.data.label, Groups(set.n()), set.share, lambda};
+  LinearScorer scorer(x, set.k(), true);
+  const Problem<LinearScorer> problem{&scorer, set.data.label, Groups(set.n()), set.share, lambda};
   DualPoint<S> dual(problem, surrogate);
   Context context;
   context.threads = 1;

@@ -29,4 +29,9 @@ const std::vector<Command>& commands();
 // Throws UsageError, with the valid names, if there is none.
 const Command& find_command(const std::string& name);
 
+// Help pages and the reference, all drawn from the declared commands and options.
+std::string overview();                            // m4n --help
+std::string command_help(const Command& command);  // m4n COMMAND --help
+std::string reference_markdown();                  // docs/cli.md
+
 }  // namespace m4n::cli

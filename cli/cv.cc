@@ -208,7 +208,7 @@ int run(const CvArguments& arguments) {
   return report(arguments, options, result, std::move(data), store ? &*store : nullptr);
 }
 
-Action declare(Parameters& parameters) {
+Action declare_cv(Parameters& parameters) {
   auto arguments = std::make_shared<CvArguments>();
   CvOptions& options = arguments->options;
   options.lambdas = usual_lambdas();
@@ -271,7 +271,7 @@ Command cv_command() {
           "rather than a guarantee; differences between "
           "surrogates are taken split by split. Of settings with equal validation loss the surrogate listed first is "
           "taken, then the first gamma, then the middle one of the lambdas.\n",
-          declare};
+          declare_cv};
 }
 
 }  // namespace m4n::cli

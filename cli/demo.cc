@@ -60,7 +60,7 @@ int run(const DemoArguments& arguments) {
   return done;
 }
 
-Action declare(Parameters& parameters) {
+Action declare_demo(Parameters& parameters) {
   auto arguments = std::make_shared<DemoArguments>();
   parameters.flag("json", "print all numbers as one JSON object", arguments->json);
   parameters.threads(arguments->context);
@@ -73,7 +73,7 @@ Command demo_command() {
   return {"demo", "[--json]", "train M4N, M3N, CRF and QS side by side on embedded data; see why M4N exists",
           "Part 1 trains on synthetic data whose Bayes risk is known and shows the exact excess risk as the number of "
           "examples grows. Part 2 trains on the iris flowers. No file is read or written.\n",
-          declare};
+          declare_demo};
 }
 
 }  // namespace m4n::cli

@@ -22,7 +22,7 @@ int run(const DumpArguments& arguments) {
   return done;
 }
 
-Action declare(Parameters& parameters) {
+Action declare_dump(Parameters& parameters) {
   auto arguments = std::make_shared<DumpArguments>();
   parameters.argument("MODEL", "a model saved by train", arguments->model);
   parameters.flag("json", "print one JSON object, with the standardisation (mean, inverse_scale)", arguments->json);
@@ -47,7 +47,7 @@ Command dump_command() {
       "to "
       "(x - mean) * inverse_scale; on sequences, and for features of edges, that is folded into them, and they apply "
       "to the data as they came.\n",
-      declare};
+      declare_dump};
 }
 
 }  // namespace m4n::cli

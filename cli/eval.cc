@@ -47,7 +47,7 @@ int run(const EvalArguments& arguments) {
   return done;
 }
 
-Action declare(Parameters& parameters) {
+Action declare_eval(Parameters& parameters) {
   auto arguments = std::make_shared<EvalArguments>();
   parameters.argument("MODEL", "a model saved by train", arguments->model);
   parameters.argument("DATA", "labelled data of the kind the model was trained on, plain or gzip; - is standard input",
@@ -80,7 +80,7 @@ Command eval_command() {
       "\nWith --bootstrap N, n of the n examples are drawn with replacement, each with its weight, N times over; the "
       "loss and every metric get the percentiles 2.5 and 97.5 of the values found, and in JSON also their standard "
       "deviation (se). That is the uncertainty from the examples of DATA; MODEL is taken as it is.\n",
-      declare};
+      declare_eval};
 }
 
 }  // namespace m4n::cli

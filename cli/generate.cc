@@ -40,7 +40,7 @@ int run(const GenerateArguments& arguments) {
   return done;
 }
 
-Action declare(Parameters& parameters) {
+Action declare_generate(Parameters& parameters) {
   auto arguments = std::make_shared<GenerateArguments>();
   parameters
       .option("task", fmt::format("{}", fmt::join(task_names(), "|")), "", "what is to be predicted",
@@ -84,7 +84,7 @@ Command generate_command() {
       "probability. "
       "graph: trees, grids and graphs of treewidth 2 with 4 to 16 nodes, whose labels A, B, C tend to agree with their "
       "neighbours' and show one of six signs. All these Bayes risks are of the Hamming loss.\n",
-      declare};
+      declare_generate};
 }
 
 }  // namespace m4n::cli

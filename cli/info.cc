@@ -14,7 +14,7 @@ struct InfoArguments {
   bool json = false;
 };
 
-Action declare(Parameters& parameters) {
+Action declare_info(Parameters& parameters) {
   auto arguments = std::make_shared<InfoArguments>();
   parameters.argument("MODEL", "a model saved by train", arguments->model);
   parameters.flag("json", "print one JSON object", arguments->json);
@@ -29,7 +29,7 @@ Action declare(Parameters& parameters) {
 
 Command info_command() {
   return {"info", "MODEL", "say what a model is, and how close to the optimum it is certified to be",
-          "Everything train reported but times and paths.\n", declare};
+          "Everything train reported but times and paths.\n", declare_info};
 }
 
 }  // namespace m4n::cli

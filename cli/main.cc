@@ -8,7 +8,6 @@
 #include <new>
 
 #include "command.h"
-#include "help.h"
 #include "m4n/error.h"
 #include "m4n/simd.h"
 #include "m4n/version.h"

@@ -38,7 +38,7 @@ int run(const PredictArguments& arguments) {
   return done;
 }
 
-Action declare(Parameters& parameters) {
+Action declare_predict(Parameters& parameters) {
   auto arguments = std::make_shared<PredictArguments>();
   PredictionRequest& request = arguments->request;
   parameters.argument("MODEL", "a model saved by train", arguments->model);
@@ -86,7 +86,7 @@ Command predict_command() {
       "answered as they arrive, in memory that does not grow. Letters of words give a CSV with the header label.\n"
       "\nMatchings: a CSV matching,point,partner, all counted from 1, one line a point of the first set. Graphs: a CSV "
       "graph,node,label, graphs counted from 1, nodes by their names. Label sets: the marks y1,y2,..\n",
-      declare};
+      declare_predict};
 }
 
 }  // namespace m4n::cli

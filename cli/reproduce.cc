@@ -98,7 +98,7 @@ int run(ReproduceArguments arguments) {
   return stopped ? interrupted : done;
 }
 
-Action declare(Parameters& parameters) {
+Action declare_reproduce(Parameters& parameters) {
   auto arguments = std::make_shared<ReproduceArguments>();
   ReproduceOptions& options = arguments->options;
   arguments->train.binning = Binning::width;
@@ -149,7 +149,7 @@ Command reproduce_command() {
       "without warm "
       "starts, over 100 passes.\n"
       "Ctrl-C stops; the same command goes on where it was.\n",
-      declare};
+      declare_reproduce};
 }
 
 }  // namespace m4n::cli

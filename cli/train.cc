@@ -85,7 +85,7 @@ int run(const TrainArguments& arguments) {
   return conclude(result.report, arguments);
 }
 
-Action declare(Parameters& parameters) {
+Action declare_train(Parameters& parameters) {
   auto arguments = std::make_shared<TrainArguments>();
   parameters.argument(
       "DATA", "CSV, LIBSVM, CoNLL, CRFsuite, OCR letters, matching or graph file, plain or gzip; - is standard input",
@@ -113,7 +113,7 @@ Command train_command() {
           "Ctrl-C (or SIGTERM, SIGHUP) stops with the best weights so far, which are saved; the exit code is then 130. "
           "Stopping at --epochs or "
           "--time-limit is a warning, or exit code 3 with --require-converged.\n",
-          declare};
+          declare_train};
 }
 
 }  // namespace m4n::cli

@@ -14,7 +14,7 @@
 #include "m4n/error.h"
 #include "oracles.h"
 #include "structures/chains/oracles.h"
-#include "structures/permutations/assignment.h"
+#include "core/assignment.h"
 #include "structures/permutations/birkhoff_game.h"
 #include "structures/permutations/sinkhorn.h"
 

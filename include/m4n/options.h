@@ -92,6 +92,8 @@ M4N_API const std::vector<OptionRow>& train_option_table();
 
 // Refuses combinations that mean nothing (smoothing with crf, spmp with m3n, ...), before any work is done.
 M4N_API void validate(const TrainOptions& options);
+// Validated, with what follows from other options filled in: spmp is an oracle of gbcfw, no task means classes.
+M4N_API TrainOptions completed(TrainOptions options);
 
 M4N_API const char* to_string(SurrogateKind);
 M4N_API const char* to_string(SolverKind);

@@ -6,11 +6,13 @@
 #include <chrono>
 #include <cmath>
 
-#include "api/complete.h"
 #include "structures/structure.h"
 #include "surrogates/registry.h"
 
 namespace m4n {
+
+double Certificate::relative_gap() const { return gap() / std::max(std::abs(primal), 1e-12); }
+
 namespace detail {
 namespace {
 
@@ -73,13 +75,6 @@ void add_result(const SolveResult& result, ModelCommon& out) {
 
 }  // namespace
 
-TrainOptions completed(TrainOptions options) {
-  if (options.task.empty()) options.task = structure_named("").name();
-  if (options.oracle == OracleKind::spmp && options.solver == SolverKind::automatic) options.solver = SolverKind::gbcfw;
-  validate(options);
-  return options;
-}
-
 }  // namespace detail
 
 double usual_lambda(const TrainOptions& options, const Dataset& data, std::optional<double> examples) {
@@ -93,7 +88,7 @@ double usual_lambda(const TrainOptions& options, const Dataset& data, std::optio
 std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,
                                 const Context& context) {
   const auto start = std::chrono::steady_clock::now();
-  const TrainOptions options = detail::completed(requested);
+  const TrainOptions options = completed(requested);
   const detail::Structure& structure = detail::structure_named(options.task);
   ModelCommon common = detail::described(options, data);
   common.decode = structure.decoder(options, structure.loss(options, data.class_names));

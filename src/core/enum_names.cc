@@ -31,16 +31,7 @@ constexpr EnumName<FeatureKind> feature_names[] = {
     {FeatureKind::laplacian, "laplacian"},     {FeatureKind::poly, "poly"},
     {FeatureKind::rbf_centers, "rbf-centers"}, {FeatureKind::nystrom, "nystrom"},
     {FeatureKind::fourier, "fourier"}};
-constexpr EnumName<KernelKind> kernel_names[] = {
-    {KernelKind::rbf, "rbf"}, {KernelKind::laplacian, "laplacian"}, {KernelKind::poly, "poly"}};
 constexpr EnumName<Landmarks> landmark_names[] = {{Landmarks::kmeans, "kmeans"}, {Landmarks::uniform, "uniform"}};
-
-template <class Enum>
-const char* name_of(Enum value) {
-  for (const EnumName<Enum>& entry : enum_names<Enum>())
-    if (value == entry.value) return entry.name;
-  return "unknown";
-}
 
 }  // namespace
 
@@ -82,13 +73,6 @@ template <>
 std::span<const EnumName<Landmarks>> enum_names() {
   return landmark_names;
 }
-template <>
-std::span<const EnumName<KernelKind>> enum_names() {
-  return kernel_names;
-}
-
-const char* to_string(KernelKind value) { return name_of(value); }
-
 void refuse_name(std::string_view name, std::string_view what, const std::string& valid_names) {
   throw UsageError(say("{}: '{}' is not a known value; expected one of: {}", what, name, valid_names));
 }

@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 
-#include "features/row_weights.h"
 #include "m4n/options.h"
 
 namespace m4n::detail {
@@ -31,6 +30,13 @@ std::optional<Enum> find_by_name(std::string_view name) {
   for (const EnumName<Enum>& entry : enum_names<Enum>())
     if (name == entry.name) return entry.value;
   return std::nullopt;
+}
+
+template <class Enum>
+const char* name_of(Enum value) {
+  for (const EnumName<Enum>& entry : enum_names<Enum>())
+    if (value == entry.value) return entry.name;
+  return "unknown";
 }
 
 template <class Enum>
@@ -67,8 +73,6 @@ template <>
 std::span<const EnumName<Binning>> enum_names();
 template <>
 std::span<const EnumName<FeatureKind>> enum_names();
-template <>
-std::span<const EnumName<KernelKind>> enum_names();
 template <>
 std::span<const EnumName<Landmarks>> enum_names();
 

@@ -2,6 +2,7 @@
 // holds). PaddedRows looks, PaddedMatrix owns.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -10,6 +11,9 @@
 #include "core/kernels.h"
 
 namespace m4n::detail {
+
+// The labels of one example: one class, or one label per position or item.
+using LabelView = std::span<const std::int32_t>;
 
 // Memory that starts on a cache line, so that vector loads never straddle one.
 

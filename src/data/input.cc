@@ -23,15 +23,14 @@ namespace {
 constexpr std::size_t packed_buffer_size = std::size_t{1} << 18;
 constexpr int gzip_window_bits = 15 + 16;  // the largest window, gzip framing
 
-struct CloseFile {
-  void operator()(std::FILE* file) const {
-    if (file != stdin) std::fclose(file);
-  }
-};
-
 }  // namespace
 
 struct Input::State {
+  struct CloseFile {
+    void operator()(std::FILE* file) const {
+      if (file != stdin) std::fclose(file);
+    }
+  };
   std::string name;
   std::unique_ptr<std::FILE, CloseFile> file;  // null: the bytes are in `text`
   std::string_view text;

@@ -14,8 +14,6 @@ namespace {
 constexpr std::uint64_t largest_index = std::uint64_t{1} << 31;
 constexpr std::size_t usual_index = 1'000'000;  // up to here no question is asked
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 class LibsvmRows {
  public:
   LibsvmRows(LineReader& lines, Truth truth, const ExpectedColumns* expected)

@@ -16,8 +16,6 @@
 namespace m4n::detail {
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
 // Powers of ten that a double holds exactly.
 constexpr std::array<double, 23> exact_power_of_ten = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                        1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,

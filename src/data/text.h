@@ -16,6 +16,7 @@ namespace m4n::detail {
 inline constexpr double largest_value = 1e12;
 
 // Without blanks and tabs at both ends.
+inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 std::string_view trim(std::string_view text);
 
 // `text` in single quotes as a message shows it: cut after 60 bytes, control characters as \xNN.

@@ -19,8 +19,6 @@ namespace {
 
 // Streams of the seed, so that no two choices share random numbers.
 enum Stream : std::uint64_t { pairs_stream = 101, points_stream = 102, frequency_stream = 103 };
-constexpr std::size_t chunk = 64;
-
 double squared_distance(std::span<const double> a, std::span<const double> b) {
   double out = 0;
   for (std::size_t j = 0; j < a.size(); ++j) out += (a[j] - b[j]) * (a[j] - b[j]);
@@ -97,7 +95,7 @@ DenseMatrix raw_features(const FeatureMap& map, const DenseView& x, unsigned thr
   const MapEvaluator evaluator(map);
   DenseMatrix out{x.rows, evaluator.width(), {}};
   out.values.resize(out.rows * out.cols);
-  parallel_chunks(x.rows, chunk, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+  parallel_chunks(x.rows, rows_mapped_at_once, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
     for (std::size_t i = first; i < last; ++i)
       evaluator.evaluate(x.row(i), std::span(out.values).subspan(i * out.cols, out.cols));
   });
@@ -198,7 +196,7 @@ DenseMatrix apply(const FittedMap& fitted, const DenseView& x, unsigned threads)
   const MapEvaluator evaluator(fitted.map);
   const std::size_t m = evaluator.width();
   DenseMatrix out{x.rows, fitted.columns, std::vector<double>(x.rows * fitted.columns)};
-  parallel_chunks(x.rows, chunk, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+  parallel_chunks(x.rows, rows_mapped_at_once, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
     Rows raw(static_cast<Eigen::Index>(last - first), static_cast<Eigen::Index>(m));
     for (std::size_t i = first; i < last; ++i) {
       const std::span<double> row(raw.data() + (i - first) * m, m);

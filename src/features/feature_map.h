@@ -39,6 +39,7 @@ struct FittedMap {
 };
 // rbf_centers, nystrom or fourier.
 FittedMap fit_map(const TrainOptions& options, const DenseView& x);
+inline constexpr std::size_t rows_mapped_at_once = 64;  // by one thread
 DenseMatrix apply(const FittedMap& fitted, const DenseView& x, unsigned threads);
 // Weights on the learnt columns (and bias) turned into weights on the raw features.
 std::vector<double> fold(const FittedMap& fitted, std::span<const double> weights, std::size_t k, bool bias);

@@ -180,7 +180,6 @@ Features RowMap::apply(Features rows) const {
 namespace {
 
 constexpr double relative_shift = 1e-10;
-constexpr std::size_t chunk = 64;
 using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 }  // namespace
@@ -203,7 +202,7 @@ KernelFeatures kernel_features(const TrainOptions& options, const DenseView& x, 
   }
   const PointKernel kernel(fitted.map.kernel, fitted.map.points.view());
   Rows pairs(size, size);
-  parallel_chunks(n, chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+  parallel_chunks(n, rows_mapped_at_once, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
     for (std::size_t i = first; i < last; ++i) kernel.evaluate(x.row(i), {pairs.data() + i * n, n});
   });
   pairs.diagonal().array() += relative_shift * pairs.diagonal().mean();

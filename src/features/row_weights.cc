@@ -13,9 +13,17 @@
 #include "features/standardize.h"
 
 namespace m4n::detail {
+
+template <>
+std::span<const EnumName<KernelKind>> enum_names() {
+  static constexpr EnumName<KernelKind> names[] = {
+      {KernelKind::rbf, "rbf"}, {KernelKind::laplacian, "laplacian"}, {KernelKind::poly, "poly"}};
+  return names;
+}
+const char* to_string(KernelKind kind) { return name_of(kind); }
 namespace {
 
-constexpr std::size_t chunk = 512;  // rows a thread takes at a time
+constexpr std::size_t rows_scored_at_once = 512;  // rows a thread takes at a time
 
 // Weights in the layout of the kernels.
 struct PaddedWeights {
@@ -81,7 +89,7 @@ std::vector<double> row_scores(const RowWeights& rows, std::size_t d, std::size_
         if (data.cols != d) throw Error(say("the data have {} features, the model was trained on {}", data.cols, d));
         const PaddedWeights padded(rows, width, outputs);
         std::vector<double> out(data.rows * outputs);
-        parallel_chunks(data.rows, chunk, context.threads,
+        parallel_chunks(data.rows, rows_scored_at_once, context.threads,
                         [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
                           RowScorer scorer(rows, d, padded, mapped ? &*mapped : nullptr);
                           AlignedVector<double> v(padded.stride);

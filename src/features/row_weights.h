@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/enum_names.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
@@ -19,6 +20,8 @@ struct Standardizer {
 
 enum class KernelKind { rbf, laplacian, poly };
 const char* to_string(KernelKind);
+template <>
+std::span<const EnumName<KernelKind>> enum_names();
 struct Kernel {
   KernelKind kind = KernelKind::rbf;
   double gamma = 1;

@@ -44,7 +44,6 @@
 #include "games/growing_inverse.h"
 #include "games/matrix_game.h"
 #include "losses/cost_matrix.h"
-#include "structures/classes/space.h"
 
 namespace m4n::detail {
 

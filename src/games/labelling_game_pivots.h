@@ -8,7 +8,7 @@
 
 #include "games/labelling_game.h"
 #include "games/labelling_game_loop.h"
-#include "structures/classes/closed_form.h"
+#include "games/closed_form.h"
 
 namespace m4n::detail {
 

@@ -75,6 +75,7 @@ class GameBasis {
 // The answer is certified by construction: lower and upper are evaluated at the feasible mu and nu that are returned.
 
 // Bits of the warm start that belong to the game: the class is in the support S, the row (prediction) is active.
+inline constexpr double price_tolerance = 1e-12;  // optimality of prices, relative to the range of the costs
 inline constexpr std::uint8_t state_support = 1;
 inline constexpr std::uint8_t state_row = 2;
 

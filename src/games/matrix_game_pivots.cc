@@ -13,7 +13,6 @@
 namespace m4n::detail {
 
 namespace {
-constexpr double price_tolerance = 1e-12;         // optimality, relative to the range of the costs
 constexpr double feasibility_tolerance = 1e-13;   // slack and mass may be that much below zero
 constexpr double pivot_tolerance = 1e-11;         // a smaller coefficient does not block ...
 constexpr double careful_pivot_tolerance = 1e-8;  // ... nor one that may be nothing but rounding in a large inverse

@@ -10,7 +10,6 @@ namespace m4n::detail {
 namespace {
 constexpr double active_tolerance = 1e-11;  // a warm row counts as active up to this distance from t
 constexpr double rate_tolerance = 1e-12;    // a slower row does not block; above the independence tolerance
-constexpr double price_tolerance = 1e-12;   // optimality, relative to the range of the costs
 constexpr double hair_width = 1e-13;        // of the lift that breaks ties, relative to the range of the costs
 constexpr double shortest_move = 1e-11;     // a shorter one only exchanges constraints
 constexpr int stalls_before_loosening = 20;

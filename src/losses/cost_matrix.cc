@@ -40,7 +40,6 @@ double multiple_of(const std::vector<double>& cost, std::size_t k, Unit unit) {
 double zero_one(std::size_t t, std::size_t p) { return t == p ? 0.0 : 1.0; }
 
 // Far outside these the squares and quotients of the solvers leave the range of a double.
-constexpr double largest_cost = 1e30, smallest_range = 1e-30;
 
 void check_range(const std::vector<double>& cost, std::size_t k, const std::vector<std::string>& classes,
                  const std::string& origin) {

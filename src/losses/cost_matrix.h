@@ -19,6 +19,9 @@
 
 namespace m4n::detail {
 
+// Costs beyond these cannot be computed with: absolutely, and the largest minus the smallest.
+inline constexpr double largest_cost = 1e30, smallest_range = 1e-30;
+
 enum class LossKind { zero_one, absolute, matrix };
 
 class CostMatrix {

@@ -9,13 +9,11 @@
 #include "core/message.h"
 #include "data/text.h"
 #include "losses/registry.h"
-#include "structures/permutations/assignment.h"
+#include "core/assignment.h"
 
 namespace m4n::detail {
 
 namespace {
-
-constexpr double largest_cost = 1e30;
 
 void require_number(double x, const std::string& what) {
   if (!(std::abs(x) <= largest_cost))
@@ -210,8 +208,6 @@ void PositionLoss::multiply(std::span<const double> p, bool transposed, std::spa
 namespace {
 
 constexpr std::size_t largest_file = std::size_t{1} << 28;
-constexpr double smallest_range = 1e-30;
-
 // A named loss of rankings that can be learnt.
 std::optional<LossChoice> ranking_loss(const std::string& name) {
   const auto found = find_loss(name);

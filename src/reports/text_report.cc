@@ -23,7 +23,7 @@ std::string aligned(const Lines& lines) {
   return text;
 }
 
-std::string rounded(double value) { return fmt::format("{:.6g}", value); }
+std::string short_number(double value) { return fmt::format("{:.6g}", value); }
 
 std::string certificate_text(const Certificate& certificate) {
   return fmt::format("{:.3g} ({}); the optimum lies in [{:.6g}, {:.6g}]", certificate.relative_gap(),
@@ -64,7 +64,7 @@ void add_intervals(Lines& lines, std::size_t first, const Bootstrap& bootstrap) 
   for (const auto& [name, value] : lines) width = std::max(width, value.size());
   for (std::size_t i = 0; i < intervals.size() && first + i < lines.size(); ++i) {
     std::string& value = lines[first + i].second;
-    value = fmt::format("{:<{}}  [{}, {}]", value, width, rounded(intervals[i].low), rounded(intervals[i].high));
+    value = fmt::format("{:<{}}  [{}, {}]", value, width, short_number(intervals[i].low), short_number(intervals[i].high));
   }
 }
 
@@ -89,11 +89,11 @@ std::string train_text(const TrainReport& report) {
       {"surrogate", surrogate_text(report.surrogate, report.smoothing) + ", decoded by " + report.decode},
       {"data", fmt::format("{}, {} ({}), {}", structure.examples_text(report.n, report.parts),
                            counted(report.d, "feature"), report.features, structure.labels_text(report.k))},
-      {"lambda", rounded(report.lambda)},
+      {"lambda", short_number(report.lambda)},
       {"solver", fmt::format("{}, {}, {}, {:.3g} s ({:.3g} s in all)", report.solver, epochs_text(report.epochs),
                              counted(report.oracle_calls, "oracle call"), report.seconds, report.seconds_total)},
       {"relative gap", certificate_text(report.certificate)},
-      {"train loss", rounded(report.train_loss)}};
+      {"train loss", short_number(report.train_loss)}};
   if (report.interrupted) lines.emplace_back("interrupted", "yes; this is the best solution found until then");
   return aligned(lines);
 }
@@ -112,12 +112,12 @@ std::string info_text(const Model& model) {
                                  structure.labels_text(structure.label_count(model)))},
       {"features", fmt::format("{}, {}, {}", structure.features_text(model), features.bias ? "with bias" : "no bias",
                                features.standardized ? "standardised" : "as they are")},
-      {"lambda", rounded(common.lambda)},
+      {"lambda", short_number(common.lambda)},
       {"solver", fmt::format("{}, {}, {}, seed {}, tolerance {:.6g}", common.solver, epochs_text(common.epochs),
                              counted(common.oracle_calls, "oracle call"), common.seed, common.tol)},
       {"relative gap", certificate_text(common.certificate)},
-      {"train loss", rounded(common.train_loss)},
-      {"norm squared", rounded(common.norm_squared)},
+      {"train loss", short_number(common.train_loss)},
+      {"norm squared", short_number(common.norm_squared)},
   };
   if (!common.classes.empty()) lines.emplace_back(structure.traits().label.many, abridged(common.classes));
   const Lines own = structure.description(model);
@@ -133,8 +133,8 @@ std::string eval_text(const Evaluation& evaluation, const Model& model, const Bo
   Lines lines = {{many ? traits.example.many : "examples", std::to_string(evaluation.n)}};
   if (many) lines.emplace_back(traits.part.many, std::to_string(evaluation.parts));
   const std::size_t first = lines.size();
-  lines.emplace_back(fmt::format("loss ({})", model.loss_name()), rounded(evaluation.loss));
-  for (const auto& [name, value] : evaluation.metrics) lines.emplace_back(name, rounded(value));
+  lines.emplace_back(fmt::format("loss ({})", model.loss_name()), short_number(evaluation.loss));
+  for (const auto& [name, value] : evaluation.metrics) lines.emplace_back(name, short_number(value));
   if (bootstrap != nullptr) add_intervals(lines, first, *bootstrap);
   std::string text = aligned(lines);
   if (bootstrap != nullptr)

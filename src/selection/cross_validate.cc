@@ -14,7 +14,6 @@
 #include <mutex>
 #include <tuple>
 
-#include "api/complete.h"
 #include "core/message.h"
 #include "core/parallel.h"
 #include "features/prepared.h"

@@ -70,10 +70,10 @@ Dataset with_centers(Dataset data, const ReproduceOptions& options, const Contex
   return data;
 }
 
-Dataset with_products(Dataset words) {
+Dataset with_products(Dataset letters) {
   constexpr PixelGrid grid{16, 8};
-  words.x = with_pixel_products(grid, std::get<DenseMatrix>(words.x).view());
-  return words;
+  letters.x = with_pixel_products(grid, std::get<DenseMatrix>(letters.x).view());
+  return letters;
 }
 
 CvOptions common(const ReproduceOptions& options, const PaperTask& task) {

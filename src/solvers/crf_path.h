@@ -7,7 +7,6 @@
 
 #include "solvers/block_dual.h"
 #include "solvers/lbfgs.h"
-#include "structures/classes/solve.h"
 
 namespace m4n::detail {
 namespace crf_path_parts {

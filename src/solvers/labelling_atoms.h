@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "core/views.h"
-#include "structures/classes/space.h"
 
 namespace m4n::detail {
 

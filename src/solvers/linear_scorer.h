@@ -6,79 +6,43 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <vector>
 
+#include "core/feature_rows.h"
 #include "core/kernels.h"
 #include "core/views.h"
-#include "m4n/dataset.h"
 
 namespace m4n::detail {
 
-template <class View>
 class LinearScorer {
  public:
-  static constexpr bool sparse = std::is_same_v<View, SparseView>;
+  LinearScorer(const FeatureRows& x, std::size_t k, bool bias)
+      : x_(x), k_(k), stride_(kernels::padded(k)), bias_(bias), w_((x.cols() + (bias ? 1 : 0)) * stride_, 0.0) {}
 
-  LinearScorer(View x, std::size_t k, bool bias)
-      : x_(x), k_(k), stride_(kernels::padded(k)), bias_(bias), w_((x.cols + (bias ? 1 : 0)) * stride_, 0.0) {}
-
-  std::size_t examples() const { return x_.rows; }
+  std::size_t examples() const { return x_.rows(); }
   // Number of parts of example i, and the length of its score and step vectors.
   std::size_t parts(std::size_t /*i*/) const { return k_; }
   std::size_t padded_parts(std::size_t /*i*/) const { return stride_; }
   std::size_t largest_padded_parts() const { return stride_; }
 
   void scores(std::size_t i, std::span<double> v) const {
-    const auto row = x_.row(i);
-    if constexpr (sparse) {
-      kernels::sparse_scores(row.column, row.value, w_.data(), bias_row(), v);
-    } else {
-      kernels::dense_scores(row, w_.data(), bias_row(), v);
-    }
+    x_.scores(i, w_.data(), bias_row(), v);
     for (std::size_t j = k_; j < stride_; ++j) v[j] = kernels::padding_score;
   }
 
   // Asks for what scores(i) will read of example i.
-  void prefetch(std::size_t i) const {
-    if constexpr (sparse) {
-      kernels::prefetch(x_.row(i).value);
-    } else {
-      kernels::prefetch(x_.row(i));
-    }
-  }
+  void prefetch(std::size_t i) const { x_.prefetch(i); }
 
   // w += scale Phi(x_i) delta^T
   void update(std::size_t i, std::span<const double> delta, double scale) {
-    const auto row = x_.row(i);
-    double* bias = bias_ ? w_.data() + x_.cols * stride_ : nullptr;
-    if constexpr (sparse) {
-      kernels::sparse_update(row.column, row.value, delta, scale, w_.data(), bias);
-    } else {
-      kernels::dense_update(row, delta, scale, w_.data(), bias);
-    }
+    x_.update(i, delta, scale, w_.data(), bias_ ? w_.data() + x_.cols() * stride_ : nullptr);
   }
 
   // |Phi(x_i)|^2
-  double squared_norm(std::size_t i) const {
-    const auto row = x_.row(i);
-    const double own = bias_ ? 1 : 0;
-    if constexpr (sparse) {
-      return own + kernels::dot(row.value, row.value);
-    } else {
-      return own + kernels::dot(row, row);
-    }
-  }
+  double squared_norm(std::size_t i) const { return (bias_ ? 1 : 0) + x_.squared_norm(i); }
 
   // Multiply-adds of one score.
-  std::size_t work(std::size_t i) const {
-    const auto row = x_.row(i);
-    if constexpr (sparse) {
-      return row.column.size() * stride_;
-    } else {
-      return row.size() * stride_;
-    }
-  }
+  std::size_t work(std::size_t i) const { return x_.entries(i) * stride_; }
 
   double norm_squared() const { return kernels::dot(w_, w_); }
   void reset() { std::fill(w_.begin(), w_.end(), 0.0); }
@@ -98,9 +62,9 @@ class LinearScorer {
   const AlignedVector<double>& raw() const { return w_; }
 
  private:
-  const double* bias_row() const { return bias_ ? w_.data() + x_.cols * stride_ : nullptr; }
+  const double* bias_row() const { return bias_ ? w_.data() + x_.cols() * stride_ : nullptr; }
 
-  View x_;
+  FeatureRows x_;
   std::size_t k_, stride_;
   bool bias_;
   AlignedVector<double> w_;

@@ -17,6 +17,7 @@
 #include "solvers/certificate.h"
 #include "solvers/kernel_scorer.h"
 #include "solvers/primal_loss.h"
+#include "core/feature_rows.h"
 #include "solvers/problem.h"
 
 namespace m4n::detail {
@@ -34,25 +35,20 @@ inline AlignedVector<double> regression_targets(const CostMatrix& cost) {
 }
 
 // H without its lambda, accumulated in blocks of rows.
-template <class View>
-Eigen::MatrixXd second_moments(const View& x, bool bias, std::span<const double> weight) {
-  const auto d = static_cast<Eigen::Index>(x.cols + (bias ? 1 : 0));
+inline Eigen::MatrixXd second_moments(const FeatureRows& x, bool bias, std::span<const double> weight) {
+  const auto d = static_cast<Eigen::Index>(x.cols() + (bias ? 1 : 0));
   constexpr std::size_t block = 128;
   Eigen::MatrixXd h = Eigen::MatrixXd::Zero(d, d);
   Eigen::MatrixXd rows(d, block);
-  for (std::size_t first = 0; first < x.rows; first += block) {
-    const std::size_t count = std::min(block, x.rows - first);
+  for (std::size_t first = 0; first < x.rows(); first += block) {
+    const std::size_t count = std::min(block, x.rows() - first);
     rows.setZero();
     for (std::size_t r = 0; r < count; ++r) {
       const double root = std::sqrt(2 * weight[first + r]);
       const auto column = static_cast<Eigen::Index>(r);
-      if constexpr (std::is_same_v<View, SparseView>) {
-        const SparseRow row = x.row(first + r);
-        for (std::size_t e = 0; e < row.column.size(); ++e) rows(row.column[e], column) = root * row.value[e];
-      } else {
-        const std::span<const double> row = x.row(first + r);
-        for (std::size_t j = 0; j < row.size(); ++j) rows(static_cast<Eigen::Index>(j), column) = root * row[j];
-      }
+      x.for_entries(first + r, [&](std::size_t j, double value) {
+        rows(static_cast<Eigen::Index>(j), column) = root * value;
+      });
       if (bias) rows(d - 1, column) = root;
     }
     h.selfadjointView<Eigen::Lower>().rankUpdate(rows);
@@ -149,11 +145,11 @@ SolveResult quadratic_cg(const Problem<Scorer>& problem, Loss& loss, Curvature& 
 
 // The path of a quadratic surrogate with linear features: `loss` is S(v, y) with its slope, `curvature` the same
 // without its targets (both as PrimalLoss wants them).
-template <class Scorer, class View, class Loss, class Curvature>
-void quadratic_path(Problem<Scorer> problem, const View& x, bool bias, const Loss& loss, const Curvature& curvature,
+template <class Scorer, class Loss, class Curvature>
+void quadratic_path(Problem<Scorer> problem, const FeatureRows& x, bool bias, const Loss& loss, const Curvature& curvature,
                     const PathRequest& request, const EmitResult& emit) {
   const SolverOptions options = solver_options(*request.options);
-  const bool direct = x.cols + (bias ? 1 : 0) <= largest_factorised;
+  const bool direct = x.cols() + (bias ? 1 : 0) <= largest_factorised;
   const Eigen::MatrixXd moments = direct ? second_moments(x, bias, problem.weight) : Eigen::MatrixXd();
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;

@@ -76,7 +76,7 @@ class RowsEvaluator : public Evaluator {
 
 }  // namespace
 
-JudgedParts::JudgedParts(const Examples& examples, LabelsView all_truth, LabelsView all_predicted)
+JudgedParts::JudgedParts(const Examples& examples, LabelView all_truth, LabelView all_predicted)
     : groups(examples.data.labels), truth(all_truth), predicted(all_predicted) {
   const std::size_t n = groups.count(), total = n > 0 ? groups.end(n - 1) : 0;
   if (n == 0) throw Error("evaluation: there are no examples");
@@ -92,7 +92,7 @@ std::unique_ptr<Evaluator> rows_evaluator(ExampleRows rows, std::span<const doub
   return std::make_unique<RowsEvaluator>(std::move(rows), weight, std::move(add_tables));
 }
 
-void add_class_tables(const Model& model, LabelsView truth, LabelsView predicted, Evaluation& out) {
+void add_class_tables(const Model& model, LabelView truth, LabelView predicted, Evaluation& out) {
   const std::size_t k = model.k();
   for (const std::string& name : model.classes()) out.labels.emplace_back(name, FoundCounts{});
   out.parts = truth.size();

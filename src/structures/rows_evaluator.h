@@ -12,18 +12,17 @@
 
 namespace m4n::detail {
 
-using LabelsView = std::span<const std::int32_t>;
 
 // Labels and predictions, example by example; checked.
 struct JudgedParts {
-  JudgedParts(const Examples& examples, LabelsView truth, LabelsView predicted);
+  JudgedParts(const Examples& examples, LabelView truth, LabelView predicted);
   std::size_t examples() const { return groups.count(); }
   std::size_t size(std::size_t i) const { return groups.end(i) - groups.begin(i); }
-  LabelsView truth_of(std::size_t i) const { return truth.subspan(groups.begin(i), size(i)); }
-  LabelsView predicted_of(std::size_t i) const { return predicted.subspan(groups.begin(i), size(i)); }
+  LabelView truth_of(std::size_t i) const { return truth.subspan(groups.begin(i), size(i)); }
+  LabelView predicted_of(std::size_t i) const { return predicted.subspan(groups.begin(i), size(i)); }
 
   const Groups& groups;
-  LabelsView truth, predicted;
+  LabelView truth, predicted;
 };
 
 struct ExampleRows {
@@ -42,6 +41,6 @@ std::unique_ptr<Evaluator> rows_evaluator(ExampleRows rows, std::span<const doub
 
 // How often every label is true, predicted, and both, where labels are classes: unweighted, as all tables. Fills
 // labels, confusion and unseen, which are those that are none of the model's.
-void add_class_tables(const Model& model, LabelsView truth, LabelsView predicted, Evaluation& out);
+void add_class_tables(const Model& model, LabelView truth, LabelView predicted, Evaluation& out);
 
 }  // namespace m4n::detail

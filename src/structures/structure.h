@@ -1,5 +1,8 @@
-// Loss and metrics of predictions, in a form that resampling can use: every example adds its own to a tally, and the
-// values follow from the tally. So a resample of n examples costs n additions.
+// What is predicted. A Structure is the door of a room: everything that a task needs beyond the machinery shared by
+// all, behind one interface. fit, cross-validation, the commands and the Python bindings are written once over it.
+//
+// A new structure is a folder with one such class and one line in structures/registry.cc (docs/extending.md). The typed
+// suite of tests/structures says what is missing.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +29,8 @@
 
 namespace m4n::detail {
 
+// Loss and metrics of predictions, in a form that resampling can use: every example adds its own to a tally, and the
+// values follow from the tally. So a resample of n examples costs n additions.
 class Tally {
  public:
   virtual ~Tally() = default;
@@ -43,12 +48,6 @@ class Evaluator {
   virtual std::size_t examples() const = 0;
   virtual std::unique_ptr<Tally> tally() const = 0;
 };
-
-// What is predicted. A Structure is the door of a room: everything that a task needs beyond the machinery shared by
-// all, behind one interface. fit, cross-validation, the commands and the Python bindings are written once over it.
-//
-// A new structure is a folder with one such class and one line in structures/registry.cc (docs/extending.md). The typed
-// suite of tests/structures says what is missing.
 
 class ModelFileReader;
 class ModelFileWriter;

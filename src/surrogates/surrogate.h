@@ -16,13 +16,20 @@
 #include <span>
 #include <type_traits>
 
-#include "structures/classes/space.h"
+#include "core/views.h"
 
 namespace m4n::detail {
 
 using ScoreView = std::span<const double>;     // v, padded
 using MarginalView = std::span<const double>;  // mu, padded
 using Marginals = std::span<double>;
+
+// What solvers ask of an output space.
+template <class S>
+concept OutputSpace = requires(const S s, LabelView y, std::span<double> mu, std::span<const double> v) {
+  {s.embed(y, mu)};                                  // mu = phi(y)
+  { s.score(v, y) } -> std::convertible_to<double>;  // v . phi(y)
+};
 
 template <class S>
 concept Surrogate = requires(const S s, ScoreView v, LabelView y, Marginals out, MarginalView mu,

@@ -3,7 +3,7 @@
 #include <cstdlib>
 
 #include "features/attributes.h"
-#include "features/text_template.h"
+#include "structures/chains/text_template.h"
 #include "m4n/error.h"
 
 namespace {

@@ -47,11 +47,11 @@ TEST(Agenda, ASweepMayBeEmpty) {
 TEST(RecentMean, ForgetsWhatIsAnEpochAgo) {
   constexpr std::size_t n = 400, k = 3;
   const DenseMatrix x{n, 2, std::vector<double>(n * 2, 1.0)};
-  LinearScorer<DenseView> scorer(x.view(), k, true);
+  LinearScorer scorer(x.view(), k, true);
   const std::vector<std::int32_t> label(n, 0);
   const std::vector<double> weight(n, 1.0 / n);
-  const Problem<LinearScorer<DenseView>> problem{&scorer, label, Groups(n), weight, 1};
-  RecentMean<LinearScorer<DenseView>> mean(problem);
+  const Problem<LinearScorer> problem{&scorer, label, Groups(n), weight, 1};
+  RecentMean<LinearScorer> mean(problem);
   ASSERT_NE(&mean.weights(), &scorer);
   const auto first_weight = [&] { return mean.weights().raw()[0]; };
   scorer.raw()[0] = 8;
@@ -78,11 +78,11 @@ TEST(RecentMean, IsThePresentWhereAnAverageWouldCostTooMuch) {
     x.value.push_back(1);
     x.row_start.push_back(i + 1);
   }
-  LinearScorer<SparseView> scorer(x.view(), 3, false);
+  LinearScorer scorer(x.view(), 3, false);
   const std::vector<std::int32_t> label(n, 0);
   const std::vector<double> weight(n, 1.0 / n);
-  const Problem<LinearScorer<SparseView>> problem{&scorer, label, Groups(n), weight, 1};
-  RecentMean<LinearScorer<SparseView>> mean(problem);
+  const Problem<LinearScorer> problem{&scorer, label, Groups(n), weight, 1};
+  RecentMean<LinearScorer> mean(problem);
   scorer.raw()[0] = 5;
   mean.follow(0.5);
   EXPECT_EQ(&mean.weights(), &scorer);

@@ -13,7 +13,7 @@
 namespace m4n::detail {
 namespace {
 
-using Scorer = LinearScorer<DenseView>;
+using Scorer = LinearScorer;
 
 CostMatrix cost_of(const std::string& name, std::size_t k, Rng& rng) {
   if (name != "random") return CostMatrix::named(name, k);

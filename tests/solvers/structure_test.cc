@@ -142,8 +142,8 @@ TEST(Structure, TheLoopLearnsPermutationsAndChains) {
       label.insert(label.end(), best->label.begin(), best->label.end());
     }
     const std::vector<double> weight(n, 1.0 / static_cast<double>(n));
-    LinearScorer<DenseView> scorer(x.view(), space.parts(), true);
-    const Problem<LinearScorer<DenseView>> problem{&scorer, label, Groups(n, label.size() / n), weight, 0.01};
+    LinearScorer scorer(x.view(), space.parts(), true);
+    const Problem<LinearScorer> problem{&scorer, label, Groups(n, label.size() / n), weight, 0.01};
     DualPoint dual(problem, surrogate);
     const SolveResult r = gbcfw(problem, surrogate, dual, {1e-2, 3000, 0, 1}, {true, false}, Context{1, {}, {}});
     EXPECT_TRUE(r.certificate.converged) << r.certificate.relative_gap();

@@ -54,7 +54,7 @@ void append_labels(const CrfsuiteSequence& sequence, const std::string& file, La
   }
 }
 
-constexpr const char* training = "training";
+constexpr const char* needed_for_training = "training";
 const char* needed_for(Truth use) { return use == Truth::required ? "evaluation" : nullptr; }
 
 void finish(LabelNumbers& numbers, const std::vector<std::string>& classes, std::vector<std::size_t> starts,
@@ -121,7 +121,7 @@ SequenceTraining training_sequences(const ConllText& text, const TextTemplate& a
   attributes.check_columns(text, result.feature_columns);
   TrainingRows rows(options);
   LabelNumbers numbers;
-  result.data.label = column_labels(text, numbers, training);
+  result.data.label = column_labels(text, numbers, needed_for_training);
   result.data.class_names = sort_classes(numbers, result.data.label, text.file());
   rows.reserve(text.tokens(), text.tokens() * attributes.attributes());
   AttributeBatch batch;
@@ -141,7 +141,7 @@ SequenceTraining training_sequences(CrfsuiteReader& reader, const DictionaryOpti
   LabelNumbers numbers;
   std::vector<std::size_t> starts{0};
   for (CrfsuiteSequence sequence; reader.next(sequence);) {
-    append_labels(sequence, reader.file(), numbers, training, result.data.label);
+    append_labels(sequence, reader.file(), numbers, needed_for_training, result.data.label);
     rows.add(sequence.attributes());
     starts.push_back(result.data.label.size());
   }

@@ -12,7 +12,7 @@
 #include "data/text.h"
 #include "features/attributes.h"
 #include "features/pixel_products.h"
-#include "features/text_template.h"
+#include "structures/chains/text_template.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
 #include "m4n/read.h"

@@ -13,7 +13,7 @@
 namespace m4n::detail {
 namespace {
 
-constexpr std::size_t chunk = 64;  // sentences a thread takes at a time
+constexpr std::size_t sentences_at_once = 64;  // sentences a thread takes at a time
 constexpr double game_gap = 1e-6;  // of the largest difference of costs
 
 template <class Real>
@@ -119,7 +119,7 @@ void for_sentences(const ChainPredictor& predictor, const FeaturesView& x, const
                    Body&& body) {
   std::vector<std::optional<ChainTagger>> taggers(thread_count(context.threads));
   parallel_chunks(
-      tokens.count(), chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned worker) {
+      tokens.count(), sentences_at_once, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned worker) {
         if (!taggers[worker]) taggers[worker].emplace(predictor);
         ChainTagger& tagger = *taggers[worker];
         for (std::size_t i = first; i < last; ++i) {

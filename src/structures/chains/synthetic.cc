@@ -12,7 +12,7 @@ constexpr std::size_t label_count = 3, word_count = 10, shortest = 3, longest = 
 constexpr std::array<const char*, label_count> label_names{"D", "N", "V"};
 constexpr std::array<const char*, word_count> word_names{"the", "a",    "no",    "can",   "fish",
                                                          "run", "boat", "water", "watch", "sees"};
-constexpr std::array<int, label_count> start{55, 35, 10};
+constexpr std::array<int, label_count> first_percent{55, 35, 10};
 constexpr std::array<std::array<int, label_count>, label_count> transition{{
     {2, 88, 10},   // behind D
     {10, 30, 60},  // behind N
@@ -38,7 +38,7 @@ double best_loss(std::span<const std::size_t> word) {
   std::vector<std::array<double, label_count>> forward(length), backward(length);
   for (std::size_t m = 0; m < length; ++m)
     for (std::size_t k = 0; k < label_count; ++k) {
-      double before = m == 0 ? start[k] : 0;
+      double before = m == 0 ? first_percent[k] : 0;
       for (std::size_t j = 0; m > 0 && j < label_count; ++j) before += forward[m - 1][j] * transition[j][k];
       forward[m][k] = before * emission[k][word[m]] / 1e4;
     }
@@ -70,7 +70,7 @@ SyntheticSentences::Sentence SyntheticSentences::next() {
   Sentence out;
   const std::size_t length = shortest + rng_.below(longest - shortest + 1);
   for (std::size_t m = 0; m < length; ++m) {
-    out.label.push_back(m == 0 ? draw(start, rng_) : draw(transition[out.label.back()], rng_));
+    out.label.push_back(m == 0 ? draw(first_percent, rng_) : draw(transition[out.label.back()], rng_));
     out.word.push_back(draw(emission[out.label.back()], rng_));
   }
   out.best_loss = best_loss(out.word);

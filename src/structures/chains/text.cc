@@ -12,7 +12,6 @@ namespace m4n::detail {
 
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 }  // namespace
 

@@ -16,7 +16,7 @@ template <class MaxMin>
 void solve(const ClassRequest& request, const EmitClasses& emit_solution, const MaxMin& maxmin,
            const MaxMin& thorough) {
   const TrainOptions& o = *request.options;
-  with_problem(request, emit_solution, [&](const auto& problem, const auto&, const EmitResult& emit) {
+  with_problem(request, emit_solution, [&](const auto& problem, const EmitResult& emit) {
     if (o.oracle == OracleKind::spmp) {
       const SimplexLoss loss(*request.cost);
       const PaperMaxMin<MaxMin> paper(maxmin, loss, o.oracle_iterations, o.warm_start);
@@ -44,14 +44,14 @@ void solve_m4n(const ClassRequest& request, const EmitClasses& emit_solution) {
 }
 
 void solve_m3n(const ClassRequest& request, const EmitClasses& emit_solution) {
-  with_problem(request, emit_solution, [&](const auto& problem, const auto&, const EmitResult& emit) {
+  with_problem(request, emit_solution, [&](const auto& problem, const EmitResult& emit) {
     block_dual(problem, Margin(*request.cost), request.path(), emit);
   });
 }
 
 void solve_crf(const ClassRequest& request, const EmitClasses& emit_solution) {
   const Crf crf(request.cost->k());
-  with_problem(request, emit_solution, [&](const auto& problem, const auto&, const EmitResult& emit) {
+  with_problem(request, emit_solution, [&](const auto& problem, const EmitResult& emit) {
     crf_path(problem, crf, request.path(), emit);
   });
 }
@@ -89,14 +89,14 @@ void solve_qs(const ClassRequest& request, const EmitClasses& emit_solution) {
   const AlignedVector<double> targets = regression_targets(*request.cost);
   const std::size_t k = request.cost->k(), stride = kernels::padded(k);
   with_problem(request, emit_solution,
-               [&]<class Scorer>(const Problem<Scorer>& problem, const auto& x, const EmitResult& emit) {
+               [&]<class Scorer>(const Problem<Scorer>& problem, const EmitResult& emit) {
                  if constexpr (std::is_same_v<Scorer, KernelScorer>) {
                    const auto target = [&](std::size_t i) {
                      return targets.data() + static_cast<std::size_t>(problem.y(i)[0]) * stride;
                    };
                    quadratic_kernel_path(problem, *request.gram, k, target, request.path(), emit);
                  } else {
-                   quadratic_path(problem, x, request.bias, SquaredError{&targets, k, stride}, Curvature{k, stride},
+                   quadratic_path(problem, request.x, request.bias, SquaredError{&targets, k, stride}, Curvature{k, stride},
                                   request.path(), emit);
                  }
                });

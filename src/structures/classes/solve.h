@@ -61,14 +61,14 @@ void solve_m3n(const ClassRequest& request, const EmitClasses& emit);
 void solve_crf(const ClassRequest& request, const EmitClasses& emit);
 void solve_qs(const ClassRequest& request, const EmitClasses& emit);
 
-// Builds the scorer and the problem (its lambda is for `body` to set) and calls body(problem, view, emit), where
+// Builds the scorer and the problem (its lambda is for `body` to set) and calls body(problem, emit), where
 // emit(result) hands over what the scorer holds.
 template <class Body>
 void with_problem(const ClassRequest& request, const EmitClasses& emit, Body&& body) {
-  const auto run = [&](auto scorer, const auto& x) {
+  const auto run = [&](auto scorer) {
     using Scorer = decltype(scorer);
     const Problem<Scorer> problem{&scorer, request.label, Groups(request.label.size()), request.weight, 0};
-    body(problem, x, [&](const SolveResult& result) {
+    body(problem, [&](const SolveResult& result) {
       auto out = std::make_unique<ClassSolution>();
       out->result = result;
       out->weights = scorer.weights();
@@ -77,16 +77,11 @@ void with_problem(const ClassRequest& request, const EmitClasses& emit, Body&& b
       emit(std::move(out));
     });
   };
-  std::visit(
-      [&](const auto& x) {
-        using View = std::remove_cvref_t<decltype(x)>;
-        if (request.gram == nullptr) {
-          run(LinearScorer<View>(x, request.cost->k(), request.bias), x);
-        } else if constexpr (std::is_same_v<View, DenseView>) {
-          run(KernelScorer(*request.gram, request.cost->k()), x);
-        }
-      },
-      request.x);
+  if (request.gram == nullptr) {
+    run(LinearScorer(request.x, request.cost->k(), request.bias));
+  } else {
+    run(KernelScorer(*request.gram, request.cost->k()));
+  }
 }
 
 }  // namespace m4n::detail

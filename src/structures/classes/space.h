@@ -2,24 +2,14 @@
 // probability simplex. Vectors are padded (core/kernels.h).
 #pragma once
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "core/kernels.h"
+#include "core/views.h"
 
 namespace m4n::detail {
-
-// The labels an example owns: one for the simplex, one a position or item for larger structures.
-using LabelView = std::span<const std::int32_t>;
-
-// What solvers ask of an output space.
-template <class S>
-concept OutputSpace = requires(const S s, LabelView y, std::span<double> mu, std::span<const double> v) {
-  {s.embed(y, mu)};                                  // mu = phi(y)
-  { s.score(v, y) } -> std::convertible_to<double>;  // v . phi(y)
-};
 
 class Simplex {
  public:

@@ -9,7 +9,8 @@
 #include "games/matrix_prox.h"
 #include "games/mirror_prox.h"
 #include "losses/cost_matrix.h"
-#include "structures/classes/closed_form.h"
+#include "games/closed_form.h"
+#include "structures/classes/space.h"
 #include "surrogates/surrogate.h"
 
 namespace m4n::detail {

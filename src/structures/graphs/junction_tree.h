@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "core/views.h"
-#include "structures/classes/space.h"
 #include "structures/graphs/factor_graph.h"
 #include "structures/graphs/kernels.h"
 

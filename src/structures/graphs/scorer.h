@@ -12,9 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <vector>
 
+#include "core/feature_rows.h"
 #include "core/kernels.h"
 #include "core/views.h"
 #include "m4n/dataset.h"
@@ -28,13 +28,10 @@ struct GraphBuffer {
   std::vector<PaddedRows<const double>> pairwise;
 };
 
-template <class View>
 class GraphScorer {
  public:
-  static constexpr bool sparse = std::is_same_v<View, SparseView>;
-
   // `rows` and `nodes` say which rows of x and which nodes belong to which example.
-  GraphScorer(View x, const Groups& rows, const Groups& nodes, const GraphStructure& structure, std::size_t labels,
+  GraphScorer(const FeatureRows& x, const Groups& rows, const Groups& nodes, const GraphStructure& structure, std::size_t labels,
               bool bias)
       : x_(x),
         rows_(&rows),
@@ -45,7 +42,7 @@ class GraphScorer {
         slots_((nodes.end(0) - nodes.begin(0)) / (rows.end(0) - rows.begin(0))),
         wide_(row_stride<double>(slots_ * labels)),
         bias_(bias) {
-    node_block_ = (x.cols + (bias ? 1 : 0)) * wide_;
+    node_block_ = (x.cols() + (bias ? 1 : 0)) * wide_;
     table_ = labels * stride_;
     edge_block_ = (structure.edge_features.cols + 1) * table_;
     edge_begin_ = structure.node_types() * node_block_;
@@ -86,12 +83,8 @@ class GraphScorer {
     const std::span<double> wide = slots_ == 1 ? std::span(out, wide_) : std::span(buffer.wide);
     const std::size_t row = rows_->begin(i) + r;
     const double* w = w_.data() + structure_->type_of_row(row) * node_block_;
-    const double* bias = bias_ ? w + x_.cols * wide_ : nullptr;
-    if constexpr (sparse) {
-      kernels::sparse_scores(x_.row(row).column, x_.row(row).value, w, bias, wide);
-    } else {
-      kernels::dense_scores(x_.row(row), w, bias, wide);
-    }
+    const double* bias = bias_ ? w + x_.cols() * wide_ : nullptr;
+    x_.scores(row, w, bias, wide);
     for (std::size_t s = 0; slots_ > 1 && s < slots_; ++s)
       std::copy_n(wide.data() + s * labels_, labels_, out + s * stride_);
   }
@@ -126,12 +119,8 @@ class GraphScorer {
       const std::span<const double> step = slots_ == 1 ? std::span(own, wide_) : std::span<const double>(wide);
       const std::size_t row = rows_->begin(i) + r;
       double* w = w_.data() + structure_->type_of_row(row) * node_block_;
-      double* bias = bias_ ? w + x_.cols * wide_ : nullptr;
-      if constexpr (sparse) {
-        kernels::sparse_update(x_.row(row).column, x_.row(row).value, step, scale, w, bias);
-      } else {
-        kernels::dense_update(x_.row(row), step, scale, w, bias);
-      }
+      double* bias = bias_ ? w + x_.cols() * wide_ : nullptr;
+      x_.update(row, step, scale, w, bias);
     }
     for (std::size_t e = 0; edge_features() && e < edges(i); ++e)
       update_edge(i, e, {delta + (nodes(i) + e * labels_) * stride_, table_}, scale);
@@ -141,12 +130,7 @@ class GraphScorer {
   double row_gram(std::size_t i, std::size_t r, std::size_t other) const {
     const std::size_t a = rows_->begin(i) + r, b = rows_->begin(i) + other;
     if (structure_->type_of_row(a) != structure_->type_of_row(b)) return 0;
-    const double own = bias_ ? 1 : 0;
-    if constexpr (sparse) {
-      return own + sparse_dot(x_.row(a), x_.row(b));
-    } else {
-      return own + kernels::dot(x_.row(a), x_.row(b));
-    }
+    return (bias_ ? 1 : 0) + x_.inner(a, b);
   }
   double edge_gram(std::size_t i, std::size_t e, std::size_t other) const {
     const std::size_t a = structure_->edges.begin(i) + e, b = structure_->edges.begin(i) + other;
@@ -157,12 +141,7 @@ class GraphScorer {
 
   // Multiply-adds of all scores of an example.
   std::size_t work(std::size_t i) const {
-    std::size_t entries = feature_rows(i);
-    if constexpr (sparse) {
-      entries += x_.row_start[rows_->end(i)] - x_.row_start[rows_->begin(i)];
-    } else {
-      entries += feature_rows(i) * x_.cols;
-    }
+    const std::size_t entries = feature_rows(i) + x_.entries(rows_->begin(i), rows_->end(i));
     return entries * wide_ + edges(i) * structure_->edge_features.cols * table_;
   }
 
@@ -195,17 +174,6 @@ class GraphScorer {
     double* w = w_.data() + edge_begin_ + structure_->type_of_edge(edge) * edge_block_;
     kernels::dense_update(structure_->edge_features.view().row(edge), delta, scale, w, w + (edge_block_ - table_));
   }
-  static double sparse_dot(const SparseRow& a, const SparseRow& b) {
-    double sum = 0;
-    for (std::size_t p = 0, q = 0; p < a.column.size() && q < b.column.size();) {
-      if (a.column[p] == b.column[q]) {
-        sum += a.value[p++] * b.value[q++];
-      } else {
-        ++(a.column[p] < b.column[q] ? p : q);
-      }
-    }
-    return sum;
-  }
   std::vector<double> unpadded(std::size_t begin, std::size_t end, std::size_t stride, std::size_t columns) const {
     std::vector<double> out;
     for (std::size_t at = begin; at < end; at += stride)
@@ -214,7 +182,7 @@ class GraphScorer {
     return out;
   }
 
-  View x_;
+  FeatureRows x_;
   const Groups *rows_, *nodes_;
   const GraphStructure* structure_;
   std::size_t labels_, stride_, slots_, wide_;

@@ -202,7 +202,7 @@ void Graphs::check(const Model& model, const std::string& name) const {
 // A row by example: cost, nodes, right ones, whole graphs. Labels the model has never seen cost the most.
 std::unique_ptr<Evaluator> Graphs::evaluator(const Model& model, const Examples& examples,
                                              std::span<const std::int32_t> predicted) const {
-  const LabelsView truth = examples.data.label;
+  const LabelView truth = examples.data.label;
   const JudgedParts parts(examples, truth, predicted);
   const std::size_t k = model.k();
   const std::vector<double>& cost = model.cost();
@@ -214,7 +214,7 @@ std::unique_ptr<Evaluator> Graphs::evaluator(const Model& model, const Examples&
     return std::vector<double>{sum[0] / weight, sum[2] / sum[1], sum[3] / weight};
   };
   for (std::size_t i = 0; i < parts.examples(); ++i) {
-    const LabelsView t = parts.truth_of(i), y = parts.predicted_of(i);
+    const LabelView t = parts.truth_of(i), y = parts.predicted_of(i);
     const auto nodes = static_cast<double>(t.size());
     double sum = 0, right = 0;
     for (std::size_t m = 0; m < t.size(); ++m) {

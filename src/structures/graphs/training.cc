@@ -121,20 +121,15 @@ void solve_graphs(const GraphRequest& request, const std::function<void(std::uni
   check(request);
   const std::size_t labels = request.costs[0].k();
   const GraphShapes shapes(*request.nodes, *request.structure, labels, request.costs.size(), request.memory_limit);
-  std::visit(
-      [&](const auto& x) {
-        using Scorer = GraphScorer<std::remove_cvref_t<decltype(x)>>;
-        Scorer scorer(x, *request.rows, *request.nodes, *request.structure, labels, request.bias);
-        const Problem<Scorer> problem{&scorer, request.label, *request.nodes, request.weight, 0};
-        solve(problem, shapes, request, [&](const SolveResult& result) {
-          auto out = std::make_unique<GraphSolution>();
-          out->result = result;
-          out->weights = {scorer.node_weights(), scorer.edge_weights()};
-          out->norm_squared = scorer.norm_squared();
-          emit(std::move(out));
-        });
-      },
-      request.x);
+  GraphScorer scorer(request.x, *request.rows, *request.nodes, *request.structure, labels, request.bias);
+  const Problem<GraphScorer> problem{&scorer, request.label, *request.nodes, request.weight, 0};
+  solve(problem, shapes, request, [&](const SolveResult& result) {
+    auto out = std::make_unique<GraphSolution>();
+    out->result = result;
+    out->weights = {scorer.node_weights(), scorer.edge_weights()};
+    out->norm_squared = scorer.norm_squared();
+    emit(std::move(out));
+  });
 }
 
 namespace {

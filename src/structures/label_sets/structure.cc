@@ -292,7 +292,7 @@ std::unique_ptr<Evaluator> label_set_evaluator(const Model& model, const LabelCo
                                macro};
   };
   for (std::size_t i = 0; i < parts.examples(); ++i) {
-    const LabelsView t = parts.truth_of(i), y = parts.predicted_of(i);
+    const LabelView t = parts.truth_of(i), y = parts.predicted_of(i);
     if (t.size() != k) throw Error(say("evaluation: example {} has {} labels, the model {}", i + 1, t.size(), k));
     double wrong = 0;
     std::vector<double> counts;

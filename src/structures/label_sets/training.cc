@@ -7,6 +7,7 @@
 
 #include "core/message.h"
 #include "solvers/crf_path.h"
+#include "solvers/linear_scorer.h"
 #include "solvers/quadratic.h"
 #include "structures/graphs/factor_graph.h"
 #include "structures/graphs/training.h"
@@ -62,8 +63,8 @@ AlignedVector<double> regression_targets(const Problem<KernelScorer>& problem, c
   return out;
 }
 
-template <class Scorer, class View>
-void solve(const Problem<Scorer>& problem, const View& x, const MultilabelRequest& request, const PathRequest& path,
+template <class Scorer>
+void solve(const Problem<Scorer>& problem, const MultilabelRequest& request, const PathRequest& path,
            const EmitResult& emit) {
   const LabelCosts& costs = *request.costs;
   switch (path.options->surrogate) {
@@ -81,7 +82,7 @@ void solve(const Problem<Scorer>& problem, const View& x, const MultilabelReques
             problem, *request.gram, costs.labels(), [&](std::size_t i) { return targets.data() + i * stride; }, path,
             emit);
       } else {
-        quadratic_path(problem, x, request.bias, LabelRegression{&costs}, LabelRegression{&costs, true}, path, emit);
+        quadratic_path(problem, request.x, request.bias, LabelRegression{&costs}, LabelRegression{&costs, true}, path, emit);
       }
   }
 }
@@ -117,11 +118,11 @@ void solve_multilabel(const MultilabelRequest& request,
   std::vector<double> doubled(request.lambdas.begin(), request.lambdas.end());
   for (double& lambda : doubled) lambda *= 2;
   const PathRequest path{doubled, request.options, request.context};
-  const auto run = [&](auto scorer, const auto& x) {
+  const auto run = [&](auto scorer) {
     using Scorer = decltype(scorer);
     const Problem<Scorer> problem{&scorer, request.label, Groups(request.weight.size(), costs.labels()), request.weight,
                                   0};
-    solve(problem, x, request, path, [&](const SolveResult& result) {
+    solve(problem, request, path, [&](const SolveResult& result) {
       auto out = std::make_unique<MultilabelSolution>();
       out->result = result;
       out->weights = scorer.weights();
@@ -130,16 +131,11 @@ void solve_multilabel(const MultilabelRequest& request,
       emit(std::move(out));
     });
   };
-  std::visit(
-      [&](const auto& x) {
-        using View = std::remove_cvref_t<decltype(x)>;
-        if (request.gram == nullptr) {
-          run(LinearScorer<View>(x, costs.labels(), request.bias), x);
-        } else if constexpr (std::is_same_v<View, DenseView>) {
-          run(KernelScorer(*request.gram, costs.labels()), x);
-        }
-      },
-      request.x);
+  if (request.gram == nullptr) {
+    run(LinearScorer(request.x, costs.labels(), request.bias));
+  } else {
+    run(KernelScorer(*request.gram, costs.labels()));
+  }
 }
 
 LabelCosts chosen_label_costs(const TrainOptions& options, const std::vector<std::string>& labels) {

@@ -12,7 +12,7 @@ namespace {
 constexpr double least_entry = 1e-200;  // what is below it, no step brings back
 constexpr int rounds_between_looks = 32;
 // A projection ends when no row was further off than this; mostly after one sweep.
-constexpr double sum_error = 1e-3;
+constexpr double sweep_error = 1e-3;
 constexpr int most_sweeps = 100;
 
 }  // namespace
@@ -77,7 +77,7 @@ void BirkhoffMirrorProx::step(std::span<const double> from, double eta, std::spa
   std::fill(gradient_.begin() + static_cast<std::ptrdiff_t>(cells), gradient_.end(), 0.0);
   kernels::decay(gradient_, std::abs(eta));
   for (std::size_t e = 0; e < cells; ++e) to[e] = std::max(from[e] * gradient_[e], least_entry);
-  for (int sweep = 0; sweep < most_sweeps && sinkhorn_sweep(to, size_, scratch_) > sum_error; ++sweep) {
+  for (int sweep = 0; sweep < most_sweeps && sinkhorn_sweep(to, size_, scratch_) > sweep_error; ++sweep) {
   }
 }
 

@@ -20,7 +20,7 @@
 #include "core/views.h"
 #include "games/matrix_game.h"
 #include "losses/position_loss.h"
-#include "structures/permutations/assignment.h"
+#include "core/assignment.h"
 
 namespace m4n::detail {
 

@@ -1,14 +1,26 @@
-// See permutation_metrics.h.
+// See evaluation.h.
+#include "structures/permutations/evaluation.h"
+
 #include <array>
 #include <cmath>
 #include <cstdlib>
 #include <vector>
 
-#include "structures/permutations/evaluation.h"
+#include "core/message.h"
+#include "losses/position_loss.h"
+#include "structures/rows_evaluator.h"
 
 namespace m4n::detail {
-
 namespace {
+
+void require_permutation(LabelView y, const char* what, std::size_t example) {
+  std::vector<bool> seen(y.size());
+  for (const std::int32_t place : y) {
+    if (place < 0 || static_cast<std::size_t>(place) >= y.size() || seen[static_cast<std::size_t>(place)])
+      throw Error(say("evaluation: the {} of example {} is no permutation", what, example + 1));
+    seen[static_cast<std::size_t>(place)] = true;
+  }
+}
 
 // Pairs with the larger number first, in a sequence of the numbers 0..M-1, by a Fenwick tree of those seen.
 std::uint64_t inversions(std::span<const std::int32_t> sequence) {
@@ -97,6 +109,36 @@ PermutationMetrics PermutationMeans::mean() const {
   PermutationMetrics mean;
   for (const auto metric : all_metrics) mean.*metric = sum_.*metric / weight_;
   return mean;
+}
+
+std::unique_ptr<Evaluator> permutation_evaluator(const Model& model, const Examples& examples,
+                                                 std::span<const std::int32_t> predicted,
+                                                 std::vector<std::string> names,
+                                                 const std::function<std::vector<double>(const PermutationMetrics&)>& metrics) {
+  const JudgedParts parts(examples, examples.data.label, predicted);
+  const PositionLossChoice choice = PositionLossChoice::remembered(model.loss_name(), model.cost(), model.k());
+  PositionLosses losses([&](std::size_t size) { return choice.make(size); });
+  ExampleRows rows;
+  rows.names = std::move(names);
+  rows.width = 1 + rows.names.size();
+  rows.measure = [](std::span<const double> sum, double weight) {
+    std::vector<double> out(sum.begin(), sum.end());
+    for (double& value : out) value /= weight;
+    return out;
+  };
+  for (std::size_t i = 0; i < parts.examples(); ++i) {
+    const std::size_t size = parts.size(i);
+    if (model.k() > 0 && size != model.k())
+      throw Error(say("evaluation: ranking {} has {} items, the model {}", i + 1, size, model.k()));
+    const LabelView t = parts.truth_of(i), y = parts.predicted_of(i);
+    require_permutation(t, "truth", i);
+    require_permutation(y, "prediction", i);
+    losses.prepare(size);
+    rows.values.push_back(losses.of(size)(t, y));
+    const std::vector<double> shown = metrics(permutation_metrics(t, y));
+    rows.values.insert(rows.values.end(), shown.begin(), shown.end());
+  }
+  return rows_evaluator(std::move(rows), examples.data.weight);
 }
 
 }  // namespace m4n::detail

@@ -13,7 +13,13 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
+#include <string>
+#include <vector>
+
+#include "structures/structure.h"
 
 namespace m4n::detail {
 
@@ -46,5 +52,12 @@ class PermutationMeans {
   double weight_ = 0;
   std::size_t examples_ = 0;
 };
+
+// One row per example: the loss, then the metrics that metrics(m) shows under these names. What is wanted are their
+// means.
+std::unique_ptr<Evaluator> permutation_evaluator(const Model& model, const Examples& examples,
+                                                 std::span<const std::int32_t> predicted,
+                                                 std::vector<std::string> names,
+                                                 const std::function<std::vector<double>(const PermutationMetrics&)>& metrics);
 
 }  // namespace m4n::detail

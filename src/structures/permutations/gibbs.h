@@ -13,7 +13,7 @@
 #include <span>
 
 #include "core/views.h"
-#include "structures/permutations/assignment.h"
+#include "core/assignment.h"
 
 namespace m4n::detail {
 

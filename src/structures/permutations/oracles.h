@@ -14,7 +14,6 @@
 
 #include "core/views.h"
 #include "losses/position_loss.h"
-#include "structures/classes/space.h"
 #include "structures/permutations/birkhoff_game.h"
 #include "structures/permutations/rank_one_game.h"
 

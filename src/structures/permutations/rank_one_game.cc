@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "core/message.h"
-#include "structures/permutations/assignment.h"
+#include "core/assignment.h"
 
 namespace m4n::detail {
 

@@ -71,46 +71,6 @@ std::shared_ptr<PermutationPart> read_permutations(ModelFileReader& file, ModelC
   return part;
 }
 
-void require_permutation(LabelsView y, const char* what, std::size_t example) {
-  std::vector<bool> seen(y.size());
-  for (const std::int32_t place : y) {
-    if (place < 0 || static_cast<std::size_t>(place) >= y.size() || seen[static_cast<std::size_t>(place)])
-      throw Error(say("evaluation: the {} of example {} is no permutation", what, example + 1));
-    seen[static_cast<std::size_t>(place)] = true;
-  }
-}
-
-// A row by example: the loss and all metrics, whose means are wanted. metrics(m) are the numbers that are shown.
-template <class Metrics>
-std::unique_ptr<Evaluator> evaluator_of(const Model& model, const Examples& examples,
-                                        std::span<const std::int32_t> predicted, std::vector<std::string> names,
-                                        Metrics&& metrics) {
-  const JudgedParts parts(examples, examples.data.label, predicted);
-  const PositionLossChoice choice = loss_of(model);
-  PositionLosses losses([&](std::size_t size) { return choice.make(size); });
-  ExampleRows rows;
-  rows.names = std::move(names);
-  rows.width = 1 + rows.names.size();
-  rows.measure = [](std::span<const double> sum, double weight) {
-    std::vector<double> out(sum.begin(), sum.end());
-    for (double& value : out) value /= weight;
-    return out;
-  };
-  for (std::size_t i = 0; i < parts.examples(); ++i) {
-    const std::size_t size = parts.size(i);
-    if (model.k() > 0 && size != model.k())
-      throw Error(say("evaluation: ranking {} has {} items, the model {}", i + 1, size, model.k()));
-    const LabelsView t = parts.truth_of(i), y = parts.predicted_of(i);
-    require_permutation(t, "truth", i);
-    require_permutation(y, "prediction", i);
-    losses.prepare(size);
-    rows.values.push_back(losses.of(size)(t, y));
-    const std::vector<double> shown = metrics(permutation_metrics(t, y));
-    rows.values.insert(rows.values.end(), shown.begin(), shown.end());
-  }
-  return rows_evaluator(std::move(rows), examples.data.weight);
-}
-
 // ---- rankings: tables with the columns r1, r2, ..
 
 class Rankings : public TableStructure {
@@ -163,7 +123,7 @@ class Rankings : public TableStructure {
   }
   std::unique_ptr<Evaluator> evaluator(const Model& model, const Examples& examples,
                                        std::span<const std::int32_t> predicted) const override {
-    return evaluator_of(
+    return permutation_evaluator(
         model, examples, predicted, {"hamming", "kendall_tau", "spearman_rho", "footrule", "top1", "ndcg"},
         [](const PermutationMetrics& m) {
           return std::vector<double>{m.hamming, m.kendall_tau, m.spearman_rho, m.footrule, m.top1, m.ndcg};
@@ -327,7 +287,7 @@ class Matchings : public Structure {
   }
   std::unique_ptr<Evaluator> evaluator(const Model& model, const Examples& examples,
                                        std::span<const std::int32_t> predicted) const override {
-    return evaluator_of(model, examples, predicted, {"match_accuracy", "hamming"}, [](const PermutationMetrics& m) {
+    return permutation_evaluator(model, examples, predicted, {"match_accuracy", "hamming"}, [](const PermutationMetrics& m) {
       return std::vector<double>{m.match_accuracy(), m.hamming};
     });
   }

@@ -120,17 +120,17 @@ struct Regression {
   }
 };
 
-template <class Scorer, class View>
-void quadratic(const Problem<Scorer>& problem, const View& x, const Setting& setting, const EmitResult& emit) {
+template <class Scorer>
+void quadratic(const Problem<Scorer>& problem, const Setting& setting, const EmitResult& emit) {
   AlignedVector<double> target(problem.scorer->largest_padded_parts());
   const Regression loss{&setting, &target};
   if (setting.request->pairs != nullptr) return by_lbfgs(problem, setting, loss, emit);
-  quadratic_path(problem, x, setting.request->bias, loss, Regression{&setting, &target, true}, setting.request->path(),
+  quadratic_path(problem, setting.request->x, setting.request->bias, loss, Regression{&setting, &target, true}, setting.request->path(),
                  emit);
 }
 
-template <class Scorer, class View>
-void solve(const Problem<Scorer>& problem, const View& x, const Setting& setting, const EmitResult& emit) {
+template <class Scorer>
+void solve(const Problem<Scorer>& problem, const Setting& setting, const EmitResult& emit) {
   const TrainOptions& o = *setting.request->options;
   const bool items = setting.parts.items();
   switch (o.surrogate) {
@@ -146,7 +146,7 @@ void solve(const Problem<Scorer>& problem, const View& x, const Setting& setting
     case SurrogateKind::crf:
       return crf(problem, setting, emit);
     case SurrogateKind::qs:
-      return quadratic(problem, x, setting, emit);
+      return quadratic(problem, setting, emit);
   }
 }
 
@@ -178,12 +178,12 @@ void check(const PermutationRequest& request) {
   }
 }
 
-template <class Scorer, class View>
-void run(Scorer scorer, const View& x, const Setting& setting,
+template <class Scorer>
+void run(Scorer scorer, const Setting& setting,
          const std::function<void(std::unique_ptr<RowSolution>)>& emit) {
   const PermutationRequest& request = *setting.request;
   const Problem<Scorer> problem{&scorer, request.position, *request.items, request.weight, 0};
-  solve(problem, x, setting, [&](const SolveResult& result) {
+  solve(problem, setting, [&](const SolveResult& result) {
     auto out = std::make_unique<RowSolution>();
     out->result = result;
     out->weights = scorer.weights();
@@ -204,13 +204,8 @@ void solve_permutations(const PermutationRequest& request,
     setting.largest = std::max(setting.largest, size);
   }
   setting.parts = ranking_parts(setting.losses.of(setting.largest), request.pairs == nullptr);
-  std::visit(
-      [&](const auto& x) {
-        using View = std::remove_cvref_t<decltype(x)>;
-        if (request.pairs != nullptr) return run(PairScorer<View>(x, *request.pairs), x, setting, emit);
-        run(ItemScorer<View>(x, setting.parts.count(setting.largest), request.bias), x, setting, emit);
-      },
-      request.x);
+  if (request.pairs != nullptr) return run(PairScorer(request.x, *request.pairs), setting, emit);
+  run(ItemScorer(request.x, setting.parts.count(setting.largest), request.bias), setting, emit);
 }
 
 namespace {

@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "m4n/error.h"
-#include "structures/permutations/assignment.h"
+#include "core/assignment.h"
 
 namespace m4n::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "structures/classes/closed_form.h"
+#include "games/closed_form.h"
 
 #include <algorithm>
 #include <cmath>

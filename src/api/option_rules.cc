@@ -182,4 +182,11 @@ void validate(const TrainOptions& options) {
   detail::check_features(options);
 }
 
+TrainOptions completed(TrainOptions options) {
+  if (options.task.empty()) options.task = detail::structure_named("").name();
+  if (options.oracle == OracleKind::spmp && options.solver == SolverKind::automatic) options.solver = SolverKind::gbcfw;
+  validate(options);
+  return options;
+}
+
 }  // namespace m4n

@@ -1,4 +1,4 @@
-#include "structures/permutations/assignment.h"
+#include "core/assignment.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "core/message.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "structures/permutations/assignment.cc"
+#define HWY_TARGET_INCLUDE "core/assignment.cc"
 // Vectors are members of a structure, which targets of unknown width do not allow.
 // clang-format off
 #include "core/vector_targets.h"

@@ -1,6 +1,6 @@
 // The assignment solver against brute force over all permutations, and against its own duals: a feasible dual of the
 // same value proves a permutation best.
-#include "structures/permutations/assignment.h"
+#include "core/assignment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Applying templates; see text_template.h.
-#include "features/text_template.h"
+#include "structures/chains/text_template.h"
 
 #include <fmt/format.h>
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The closed-form oracles against Clp and their own certificates; the closed-form proximal steps against the active-set
 // QP of games/matrix_prox.h, an unrelated algorithm for the same problem, and against random feasible points.
-#include "structures/classes/closed_form.h"
+#include "games/closed_form.h"
 
 #include <gtest/gtest.h>
 

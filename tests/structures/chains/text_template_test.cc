@@ -1,5 +1,5 @@
 // Templates: what they give for every token, and what they refuse.
-#include "features/text_template.h"
+#include "structures/chains/text_template.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,102 @@
+// Rows of features that are multiplied with weights, dense or sparse. Which of the two they are is asked once a row, at
+// run time: a solver is compiled once for both, and a row's own work hides the question.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <variant>
+
+#include "core/kernels.h"
+#include "m4n/dataset.h"
+
+namespace m4n::detail {
+
+class FeatureRows {
+ public:
+  FeatureRows(const FeaturesView& x) {  // NOLINT(google-explicit-constructor): the same rows, seen otherwise
+    if (const auto* sparse = std::get_if<SparseView>(&x)) {
+      sparse_ = *sparse;
+      is_sparse_ = true;
+      rows_ = sparse->rows;
+      cols_ = sparse->cols;
+    } else {
+      dense_ = std::get<DenseView>(x);
+      rows_ = dense_.rows;
+      cols_ = dense_.cols;
+    }
+  }
+
+  std::size_t rows() const { return rows_; }
+  std::size_t cols() const { return cols_; }
+
+  // v = x_i^T W + bias, where W has one row of v.size() numbers per feature; bias may be null.
+  void scores(std::size_t i, const double* w, const double* bias, std::span<double> v) const {
+    if (is_sparse_) {
+      const SparseRow row = sparse_.row(i);
+      kernels::sparse_scores(row.column, row.value, w, bias, v);
+    } else {
+      kernels::dense_scores(dense_.row(i), w, bias, v);
+    }
+  }
+  // W += scale x_i delta^T, and the bias by scale delta.
+  void update(std::size_t i, std::span<const double> delta, double scale, double* w, double* bias) const {
+    if (is_sparse_) {
+      const SparseRow row = sparse_.row(i);
+      kernels::sparse_update(row.column, row.value, delta, scale, w, bias);
+    } else {
+      kernels::dense_update(dense_.row(i), delta, scale, w, bias);
+    }
+  }
+  // x_i . w for one column of weights.
+  double product(std::size_t i, std::span<const double> w) const {
+    if (!is_sparse_) return kernels::dot(dense_.row(i), w.first(cols_));
+    double sum = 0;
+    for_entries(i, [&](std::size_t column, double value) { sum += value * w[column]; });
+    return sum;
+  }
+  // out += scale x_i
+  void add(std::size_t i, double scale, std::span<double> out) const {
+    if (scale != 0) for_entries(i, [&](std::size_t column, double value) { out[column] += scale * value; });
+  }
+  template <class Visit>
+  void for_entries(std::size_t i, Visit&& visit) const {
+    if (is_sparse_) {
+      const SparseRow row = sparse_.row(i);
+      for (std::size_t e = 0; e < row.column.size(); ++e) visit(std::size_t{row.column[e]}, row.value[e]);
+    } else {
+      const std::span<const double> row = dense_.row(i);
+      for (std::size_t j = 0; j < row.size(); ++j) visit(j, row[j]);
+    }
+  }
+
+  double squared_norm(std::size_t i) const {
+    const std::span<const double> own = is_sparse_ ? sparse_.row(i).value : dense_.row(i);
+    return kernels::dot(own, own);
+  }
+  double inner(std::size_t i, std::size_t other) const {
+    if (!is_sparse_) return kernels::dot(dense_.row(i), dense_.row(other));
+    const SparseRow a = sparse_.row(i), b = sparse_.row(other);
+    double sum = 0;
+    for (std::size_t p = 0, q = 0; p < a.column.size() && q < b.column.size();) {
+      if (a.column[p] == b.column[q]) {
+        sum += a.value[p++] * b.value[q++];
+      } else {
+        ++(a.column[p] < b.column[q] ? p : q);
+      }
+    }
+    return sum;
+  }
+  // Numbers stored for the rows first to last - 1.
+  std::size_t entries(std::size_t first, std::size_t last) const {
+    return is_sparse_ ? sparse_.row_start[last] - sparse_.row_start[first] : (last - first) * cols_;
+  }
+  std::size_t entries(std::size_t i) const { return entries(i, i + 1); }
+  void prefetch(std::size_t i) const { kernels::prefetch(is_sparse_ ? sparse_.row(i).value : dense_.row(i)); }
+
+ private:
+  DenseView dense_;
+  SparseView sparse_;
+  bool is_sparse_ = false;
+  std::size_t rows_, cols_;
+};
+
+}  // namespace m4n::detail
