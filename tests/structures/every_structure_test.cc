@@ -149,6 +149,7 @@ TEST_P(EveryStructure, StoppedTrainingLeavesAModel) {
   for (TrainOptions options : trainable(file)) {
     M4N_TRACE(options);
     options.tol = 1e-9;
+    int stops = 0;
     for (const int questions : {0, 1, 5}) {
       int asked = 0;
       Context context;
@@ -156,12 +157,14 @@ TEST_P(EveryStructure, StoppedTrainingLeavesAModel) {
       context.cancelled = [&] { return asked++ >= questions; };
       const FitResult found = fit(file.data, options, context);
       if (asked <= questions) continue;  // it was done before
+      ++stops;
       EXPECT_TRUE(found.report.interrupted);
       const Model kept = Model::from_bytes(found.model.to_bytes(), "kept");
       EXPECT_TRUE(kept.common().interrupted);
       EXPECT_LE(kept.certificate().dual, kept.certificate().primal + slack(kept.certificate()));
       EXPECT_EQ(kept.predict(file.data).size(), file.data.label.size());
     }
+    EXPECT_GT(stops, 0);
     const FitResult whole = fit(file.data, options, {1, {}, [] { return false; }});
     EXPECT_FALSE(whole.report.interrupted);
   }
