@@ -77,7 +77,7 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
         accepted = true;
         break;
       }
-      if (stopped) break;
+      if (stopped || result.epochs == options.epochs) break;
       t = high > 0 ? 0.5 * (low + high) : 2 * t;
     }
     if (!accepted && !(value <= start_value)) {

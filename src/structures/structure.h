@@ -136,6 +136,7 @@ struct Generated {
   double bayes_risk = 0;
   std::vector<std::pair<std::string, std::uint64_t>> counts;  // beyond n, d and k, for the JSON report
   std::vector<std::string> notes;
+  std::vector<std::pair<std::string, std::string>> options{};  // that reading the data asks for: a name and its value
 };
 
 class Structure {

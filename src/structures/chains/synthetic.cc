@@ -105,6 +105,7 @@ Generated write_synthetic_sentences(std::size_t n, std::uint64_t seed, TextSink&
       fmt::format("Bayes risk (hamming loss) given these words {:.6f}: no rule has a lower expected loss on "
                   "them",
                   result.bayes_risk)};
+  result.options = {{"template", "pos"}};
   return result;
 }
 

@@ -1,0 +1,387 @@
+// What holds for every structure, whatever it predicts. The structures are those of the registry (and at-most-two,
+// which this program links in), the data are those that a structure generates, and what it can train is found by
+// asking: so a new structure is tested here as soon as it is registered.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+
+#include "structures/every_structure.h"
+
+namespace m4n::detail {
+using namespace test;  // NOLINT(google-build-using-namespace): the fixture
+namespace {
+
+#define M4N_TRACE(options) SCOPED_TRACE(std::string("surrogate ") + to_string((options).surrogate))
+
+TEST_P(EveryStructure, WeakDuality) {
+  const GeneratedFile file = generated(30);
+  for (const TrainOptions& options : trainable(file)) {
+    M4N_TRACE(options);
+    std::size_t reports = 0;
+    Context context;
+    context.threads = 1;
+    context.observe = [&](const Progress& progress) {
+      ++reports;
+      EXPECT_GE(progress.primal, progress.dual - 1e-9 * (1 + std::abs(progress.primal)));
+    };
+    const Certificate found = fit(file.data, options, context).report.certificate;
+    EXPECT_GT(reports, 0U);
+    EXPECT_GE(found.gap(), -slack(found));
+    EXPECT_LE(found.relative_gap(), options.tol);
+    EXPECT_TRUE(found.converged);
+  }
+}
+
+TEST_P(EveryStructure, TheDualNeverFalls) {
+  const GeneratedFile file = generated(30);
+  for (TrainOptions options : trainable(file)) {
+    M4N_TRACE(options);
+    options.tol = 1e-6;
+    double last = -std::numeric_limits<double>::infinity(), first = last;
+    for (const int epochs : {1, 2, 4, 8, 16}) {
+      options.epochs = epochs;
+      const FitResult found = fit(file.data, options, {1, {}, {}});
+      EXPECT_LE(found.report.epochs, epochs);
+      EXPECT_GE(found.report.certificate.dual, last - slack(found.report.certificate)) << epochs;
+      last = found.report.certificate.dual;
+      if (epochs == 1) first = last;
+    }
+    // Or there was nothing to do.
+    EXPECT_TRUE(last > first || surrogate_row(options.surrogate).closed_form) << last;
+  }
+}
+
+TEST_P(EveryStructure, SolversAgree) {
+  const GeneratedFile file = generated(12);
+  for (const TrainOptions& usual : trainable(file)) {
+    M4N_TRACE(usual);
+    const Certificate expected = fit(file.data, usual, {1, {}, {}}).report.certificate;
+    for (const SolverKind solver :
+         {SolverKind::automatic, SolverKind::prox, SolverKind::atoms, SolverKind::gbcfw, SolverKind::lbfgs})
+      for (const OracleKind oracle : {OracleKind::exact, OracleKind::spmp}) {
+        TrainOptions options = usual;
+        options.solver = solver;
+        options.oracle = oracle;
+        options.epochs = 100;
+        if (is_refused(options)) continue;
+        SCOPED_TRACE(fmt::format("solver {}, oracle {}", to_string(solver), to_string(oracle)));
+        const TrainReport report = fit(file.data, options, {1, {}, {}}).report;
+        expect_agreement(report.certificate, expected);
+        EXPECT_LE(report.certificate.relative_gap(), oracle == OracleKind::exact ? 0.05 : 0.8) << "too wide a bracket";
+        if (solver != SolverKind::automatic) {
+          EXPECT_NE(report.solver.find(to_string(solver)), std::string::npos) << report.solver;
+        }
+      }
+  }
+}
+
+TEST_P(EveryStructure, LoadedIsSaved) {
+  const GeneratedFile file = generated(24), fresh = generated(20, 2);
+  for (const TrainOptions& options : trainable(file)) {
+    M4N_TRACE(options);
+    const Model model = fit(file.data, options, {1, {}, {}}).model;
+    const test::TempDir folder;
+    model.save(folder / "model");
+    const Model loaded = Model::load(folder / "model");
+    EXPECT_EQ(text_of(folder / "model"), loaded.to_bytes());
+    const auto predicted = [&](const Model& by) {
+      return by.predict(read(fresh.path(), by, {}, Truth::required).data);
+    };
+    EXPECT_EQ(predicted(model), predicted(loaded));
+    const std::vector<NamedArray> before = structure().arrays(model), after = structure().arrays(loaded);
+    ASSERT_EQ(before.size(), after.size());
+    for (std::size_t a = 0; a < before.size(); ++a) EXPECT_EQ(before[a].values, after[a].values) << before[a].name;
+  }
+}
+
+// Structures without weights say so rather than overlook them.
+bool refuses_weights(const Dataset& data, const TrainOptions& options) {
+  if (structure_named(options.task).takes("weights")) return false;
+  try {
+    fit(data, options, {1, {}, {}});
+    return false;
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("weights of "), std::string::npos) << error.what();
+    return true;
+  }
+}
+
+// Rows that are no examples are standardised without the weights of examples; so nothing is standardised here.
+TEST_P(EveryStructure, WeightsAreRepetitions) {
+  const GeneratedFile file = generated(18);
+  Dataset weighted = file.data;
+  std::vector<std::size_t> repeated;
+  for (std::size_t i = 0; i < file.data.examples(); ++i) {
+    weighted.weight.push_back(1 + static_cast<double>(i % 3));
+    repeated.insert(repeated.end(), 1 + i % 3, i);
+  }
+  for (TrainOptions options : trainable(file)) {
+    M4N_TRACE(options);
+    options.standardize = false;
+    options.lambda = usual_lambda(options, file.data);
+    options.tol = 1e-3;
+    if (refuses_weights(weighted, options)) continue;
+    const Certificate by_weight = fit(weighted, options, {1, {}, {}}).report.certificate;
+    const Certificate by_repetition = fit(subset(file.data, repeated), options, {1, {}, {}}).report.certificate;
+    const Certificate unweighted = fit(file.data, options, {1, {}, {}}).report.certificate;
+    expect_agreement(by_weight, by_repetition);
+    // The weights make a difference at all.
+    EXPECT_TRUE(unweighted.dual > by_weight.primal || by_weight.dual > unweighted.primal);
+  }
+}
+
+// More examples than a chunk of work has, so that there is something to share out.
+TEST_P(EveryStructure, ThreadsChangeNoBit) {
+  const GeneratedFile file = generated(600);
+  for (TrainOptions options : trainable(file)) {
+    M4N_TRACE(options);
+    options.epochs = 2;
+    const Model one = fit(file.data, options, {1, {}, {}}).model, three = fit(file.data, options, {3, {}, {}}).model;
+    EXPECT_EQ(one.to_bytes(), three.to_bytes());
+    EXPECT_EQ(one.predict(file.data, {1, {}, {}}), one.predict(file.data, {3, {}, {}}));
+  }
+}
+
+TEST_P(EveryStructure, StoppedTrainingLeavesAModel) {
+  const GeneratedFile file = generated(30);
+  for (TrainOptions options : trainable(file)) {
+    M4N_TRACE(options);
+    options.tol = 1e-9;
+    int stops = 0;
+    for (const int questions : {0, 1, 5}) {
+      int asked = 0;
+      Context context;
+      context.threads = 1;
+      context.cancelled = [&] { return asked++ >= questions; };
+      const FitResult found = fit(file.data, options, context);
+      if (asked <= questions) continue;  // it was done before
+      ++stops;
+      EXPECT_TRUE(found.report.interrupted);
+      const Model kept = Model::from_bytes(found.model.to_bytes(), "kept");
+      EXPECT_TRUE(kept.common().interrupted);
+      EXPECT_LE(kept.certificate().dual, kept.certificate().primal + slack(kept.certificate()));
+      EXPECT_EQ(kept.predict(file.data).size(), file.data.label.size());
+    }
+    EXPECT_GT(stops, 0);
+    const FitResult whole = fit(file.data, options, {1, {}, [] { return false; }});
+    EXPECT_FALSE(whole.report.interrupted);
+  }
+}
+
+// ---- bad input
+
+// Reads and fits; anything but success or an Error with a message escapes. Says whether it was refused.
+bool refuses(const std::string& path, TrainOptions options) {
+  options.epochs = 1;
+  try {
+    const TrainingData found = read(path, options);
+    fit(found.data, options, {1, {}, {}});
+    return false;
+  } catch (const Error& error) {
+    EXPECT_NE(error.what(), std::string());
+    return true;
+  }
+}
+
+TEST_P(EveryStructure, FilesOfNothingAreRefused) {
+  const test::TempDir folder;
+  TrainOptions options;
+  options.task = structure().name();
+  for (const std::string& text :
+       {std::string(), std::string("\n\n\n"), std::string("\0\xff\xfe\x01 1\n", 7),
+        std::string("nothing that anyone would know\n"), std::string(1000, ','), std::string("\x1f\x8b\x08 no gzip")}) {
+    std::ofstream(folder / "data", std::ios::binary) << text;
+    EXPECT_TRUE(refuses(folder / "data", options)) << text;
+  }
+  EXPECT_TRUE(refuses(folder / "missing", options));
+}
+
+TEST_P(EveryStructure, DamagedFilesAreReadOrRefused) {
+  const GeneratedFile file = generated(6);
+  const std::string text = text_of(file.path());
+  Rng rng(1);
+  std::size_t refused = 0;
+  const auto offer = [&](const std::string& damaged) {
+    std::ofstream(file.path(), std::ios::binary) << damaged;
+    refused += refuses(file.path(), file.options) ? 1 : 0;
+  };
+  for (int trial = 0; trial < 60; ++trial) {
+    const std::size_t place = rng.below(text.size());
+    offer(text.substr(0, place));
+    std::string damaged = text;
+    damaged[place] = "\0\n,:-9xe_ "[rng.below(10)];
+    offer(damaged);
+    const std::size_t line = text.find('\n', place), next = text.find('\n', line + 1);
+    if (next != std::string::npos) offer(text.substr(0, line + 1) + "nan," + text.substr(line + 1, next) + "inf");
+  }
+  EXPECT_GT(refused, 30U);
+}
+
+TEST_P(EveryStructure, NumbersThatAreNoneAreRefused) {
+  const GeneratedFile file = generated(12);
+  for (const TrainOptions& options : trainable(file))
+    for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+      M4N_TRACE(options);
+      Dataset data = file.data;
+      data.weight.assign(data.examples(), 1.0);
+      data.weight[3] = bad;
+      EXPECT_THROW(fit(data, options), Error);
+      data = file.data;
+      std::vector<double>& values = std::visit(
+          [](auto& x) -> std::vector<double>& {
+            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(x)>, DenseMatrix>)
+              return x.values;
+            else
+              return x.value;
+          },
+          data.x);
+      if (values.empty()) continue;  // attributes of texts: each is there or not
+      values[values.size() / 2] = bad;
+      EXPECT_THROW(fit(data, options), Error);
+    }
+}
+
+// A value of the option that is not its default, whatever it looks like.
+bool give(const OptionRow& row, TrainOptions& options) {
+  std::vector<std::string> values{"3", "2x2", "x", "0.5", ""};
+  for (std::size_t first = 0; first <= row.value.size();) {
+    const std::size_t end = std::min(row.value.find('|', first), row.value.size());
+    values.push_back(row.value.substr(first, end - first));
+    first = end + 1;
+  }
+  for (const std::string& value : values) {
+    TrainOptions changed = options;
+    try {
+      row.set(changed, value);
+    } catch (const UsageError&) {
+      continue;
+    }
+    if (!row.given(changed)) continue;
+    options = changed;
+    return true;
+  }
+  return false;
+}
+
+TEST_P(EveryStructure, OptionsOfOtherTasksAreRefused) {
+  for (const OptionRow& row : train_option_table()) {
+    if (row.scope != OptionScope::some_tasks) continue;
+    SCOPED_TRACE(row.name);
+    TrainOptions options;
+    options.task = structure().name();
+    EXPECT_NO_THROW(validate(options));
+    ASSERT_TRUE(give(row, options)) << row.value;
+    if (structure().takes(row.name)) continue;
+    try {
+      validate(options);
+      ADD_FAILURE() << "taken";
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find("--task"), std::string::npos) << error.what();
+    }
+  }
+}
+
+// ---- judging
+
+// What a fold is told of the others shows in its scaling, its kernel or its weights, and so in the last digit of the
+// certificate.
+TEST_P(EveryStructure, FoldsKnowNothingOfEachOther) {
+  const GeneratedFile file = generated(24);
+  const Dataset data = without_ties(file.data);
+  CvOptions options;
+  options.train = file.options;
+  options.train.tol = tolerance;
+  options.candidates.clear();
+  for (const TrainOptions& own : trainable(file)) options.candidates.push_back({own.surrogate, 0, Decoder::automatic});
+  options.lambdas = {0.1};
+  options.extend = false;
+  options.plan.folds = 3;
+  for (const FeatureKind features : {FeatureKind::linear, FeatureKind::rbf}) {
+    options.train.features = features;
+    if (is_refused(options.train)) continue;
+    const CvResult found = cross_validate(data, {}, options, {2, {}, {}});
+    const std::vector<Split> splits = make_splits(data.examples(), options.plan, options.train.seed);
+    ASSERT_EQ(found.cells.size(), splits.size() * options.candidates.size());
+    for (const CvCell& cell : found.cells) {
+      TrainOptions own = options.train;
+      own.surrogate = found.candidates[cell.candidate].surrogate;
+      own.decode = found.candidates[cell.candidate].decode;
+      own.lambda = cell.lambda;
+      M4N_TRACE(own);
+      const Split& split = splits[cell.split];
+      const FitResult by_hand = fit(subset(data, split.train), own, {1, {}, {}});
+      EXPECT_EQ(cell.relative_gap, by_hand.report.certificate.relative_gap());
+      const auto loss_on = [&](const std::vector<std::size_t>& examples) {
+        const Dataset part = subset(data, examples);
+        return evaluate(by_hand.model, part, by_hand.model.predict(part)).loss;
+      };
+      EXPECT_NEAR(cell.validation, loss_on(split.validation), 1e-12);
+      EXPECT_NEAR(cell.test, loss_on(split.test), 1e-12);
+    }
+  }
+}
+
+TEST_P(EveryStructure, ATallyOfAllIsTheEvaluation) {
+  const GeneratedFile file = generated(40), fresh = generated(40, 2);
+  const Model model = fit(file.data, trainable(file).front(), {1, {}, {}}).model;
+  Examples examples = read(fresh.path(), model, {}, Truth::required);
+  const std::vector<std::int32_t> predicted = model.predict(examples.data);
+  for (const bool weighted : {false, true}) {
+    SCOPED_TRACE(weighted);
+    if (weighted)
+      for (std::size_t i = 0; i < examples.data.examples(); ++i)
+        examples.data.weight.push_back(static_cast<double>(i % 4));
+    const Evaluation whole = evaluate(model, examples, predicted);
+    const auto evaluator = structure().evaluator(model, examples, predicted);
+    EXPECT_EQ(evaluator->examples(), weighted ? 30U : 40U);
+    const auto tally = evaluator->tally();
+    // Twice: clear() must forget the first time.
+    for (int time = 0; time < 2; ++time) {
+      tally->clear();
+      for (std::size_t i = 0; i < evaluator->examples(); ++i) tally->add(i);
+      const std::vector<double> values = tally->values();
+      ASSERT_EQ(values.size(), 1 + whole.metrics.size());
+      EXPECT_NEAR(values[0], whole.loss, 1e-12);
+      for (std::size_t m = 0; m < whole.metrics.size(); ++m)
+        EXPECT_NEAR(values[1 + m], whole.metrics[m].second, 1e-12) << whole.metrics[m].first;
+    }
+    EXPECT_GT(whole.loss, 0) << "too easy to show anything";
+  }
+}
+
+TEST_P(EveryStructure, TheBootstrapHoldsTheEstimate) {
+  const GeneratedFile file = generated(40), fresh = generated(60, 2);
+  const Model model = fit(file.data, trainable(file).front(), {1, {}, {}}).model;
+  const Examples examples = read(fresh.path(), model, {}, Truth::required);
+  const std::vector<std::int32_t> predicted = model.predict(examples.data);
+  const Evaluation whole = evaluate(model, examples, predicted);
+  const Bootstrap found = bootstrap(model, examples, predicted, 200, 1, {1, {}, {}});
+  EXPECT_LT(found.loss.low, whole.loss);
+  EXPECT_GT(found.loss.high, whole.loss);
+  ASSERT_EQ(found.metrics.size(), whole.metrics.size());
+  const auto rows = [](const Bootstrap& b) {
+    std::vector<double> out{b.loss.low, b.loss.high, b.loss.se};
+    for (const auto& [name, interval] : b.metrics) out.insert(out.end(), {interval.low, interval.high, interval.se});
+    return out;
+  };
+  for (std::size_t m = 0; m < whole.metrics.size(); ++m) {
+    const auto& [name, interval] = found.metrics[m];
+    EXPECT_EQ(name, whole.metrics[m].first);
+    // Metrics that are no means are biased on resamples, by less than they spread.
+    EXPECT_GE(whole.metrics[m].second, interval.low - interval.se) << name;
+    EXPECT_LE(whole.metrics[m].second, interval.high + interval.se) << name;
+  }
+  EXPECT_EQ(rows(found), rows(bootstrap(model, examples, predicted, 200, 1, {3, {}, {}})));
+  EXPECT_NE(rows(found), rows(bootstrap(model, examples, predicted, 200, 2, {1, {}, {}})));
+}
+
+INSTANTIATE_TEST_SUITE_P(, EveryStructure, testing::ValuesIn(structures()), [](const auto& one) {
+  std::string name = one.param->name();
+  std::replace(name.begin(), name.end(), '-', '_');  // names of tests have no dashes
+  return name;
+});
+
+}  // namespace
+}  // namespace m4n::detail
