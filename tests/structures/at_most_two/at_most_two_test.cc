@@ -94,8 +94,8 @@ TEST(AtMostTwo, TheLoopTrainsIt) {
       if (set.label[i * labels + m] == 1 && ++on > most_on) set.label[i * labels + m] = 0;
   const CostMatrix cost = CostMatrix::named("hamming", 2);
   const AtMostTwoMaxMin surrogate(cost, labels);
-  LinearScorer<DenseView> scorer(set.x.view(), labels, true);
-  const Problem<LinearScorer<DenseView>> problem{&scorer, set.label, Groups(set.examples(), labels), set.share, 0.05};
+  LinearScorer scorer(set.x.view(), labels, true);
+  const Problem<LinearScorer> problem{&scorer, set.label, Groups(set.examples(), labels), set.share, 0.05};
   double last = 0;
   for (const int epochs : {1, 3, 10, 200}) {
     DualPoint<AtMostTwoMaxMin> dual(problem, surrogate);
