@@ -13,7 +13,6 @@
 #include "structures/graphs/factor_graph.h"
 #include "structures/graphs/structure.h"
 #include "structures/label_sets/synthetic.h"
-#include "structures/label_sets/thresholds.h"
 #include "structures/label_sets/training.h"
 
 namespace m4n::detail {

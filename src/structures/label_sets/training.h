@@ -26,7 +26,6 @@
 #include "m4n/options.h"
 #include "solvers/kernel_scorer.h"
 #include "structures/graphs/predictor.h"
-#include "structures/label_sets/thresholds.h"
 #include "structures/training_set.h"
 
 namespace m4n::detail {
@@ -120,5 +119,17 @@ GraphPredictor joined_predictor(const LabelCosts& costs, Decoder decode, std::ve
 std::vector<std::int32_t> decode_joined(const GraphPredictor& predictor, std::span<const double> scores,
                                         std::size_t labels, const std::vector<GraphEdge>& edges,
                                         const Context& context);
+
+// From the score of a label that is on or off to its prediction.
+
+// A label is predicted on where its score is above its threshold:
+//   argmax     0
+//   adversary  (false_alarm - miss) / (4 M), the score at which the min player of M4N is undecided
+//   expected   log(false_alarm / miss) / 2, the score at which a CRF expects both mistakes to cost the same
+// Throws UsageError for decoders that do not go with the surrogate.
+std::vector<double> label_thresholds(SurrogateKind surrogate, Decoder decode, const LabelCosts& costs);
+
+// 1 where a score is above its label's threshold, 0 elsewhere; scores are those of all labels, example by example.
+std::vector<std::int32_t> above_thresholds(std::span<const double> scores, const std::vector<double>& threshold);
 
 }  // namespace m4n::detail

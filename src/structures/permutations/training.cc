@@ -11,7 +11,7 @@
 #include "solvers/quadratic.h"
 #include "structures/permutations/ascent.h"
 #include "structures/permutations/gibbs.h"
-#include "structures/permutations/paper.h"
+#include "structures/permutations/birkhoff_mirror_prox.h"
 #include "structures/permutations/predictor.h"
 #include "structures/permutations/scorer.h"
 #include "structures/permutations/structure.h"

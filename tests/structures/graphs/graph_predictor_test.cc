@@ -11,7 +11,6 @@
 #include "structures/classes/decoder.h"
 #include "structures/graphs/synthetic.h"
 #include "structures/label_sets/synthetic.h"
-#include "structures/label_sets/thresholds.h"
 #include "structures/label_sets/training.h"
 #include "support/decoders.h"
 #include "support/random_chain.h"
