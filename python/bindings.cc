@@ -22,7 +22,8 @@ std::string with_underscores(std::string_view option) {
 // As m4n.Error; m4n/_options.py gives options the names that parameters have.
 void raise(const Error& error) {
   nb::list pieces;
-  for (const auto& [is_option, text] : error.message().pieces()) pieces.append(nb::make_tuple(is_option, text));
+  for (const auto& [is_option, text, is_remedy] : error.message().pieces())
+    pieces.append(nb::make_tuple(is_option, text, is_remedy));
   const nb::object type = nb::module_::import_("m4n._errors").attr("Error");
   nb::object raised = type(error.message().text(with_underscores));
   raised.attr("pieces") = pieces;

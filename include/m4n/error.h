@@ -31,14 +31,20 @@ class M4N_API Message {
   std::string text(const OptionName& name_of) const;
   std::string text() const;  // as the command line says it: --name
 
+  // What is added from here on says what to do about it.
+  Message& begin_remedy();
+
   struct Piece {
     bool option;
     std::string text;
+    bool remedy = false;
   };
   const std::vector<Piece>& pieces() const { return pieces_; }
 
  private:
+  void add_piece(bool option, std::string text);
   std::vector<Piece> pieces_;
+  bool in_remedy_ = false;
 };
 
 // Bad input, bad data, failed input or output.
@@ -46,13 +52,13 @@ class M4N_API Error : public std::runtime_error {
  public:
   // What is known apart from the words; empty where there is nothing to say.
   struct Details {
-    std::string option;  // that has a wrong value: its name without dashes
-    std::string value;   // as it was found
-    std::string expected, remedy;
+    std::string option;    // that has a wrong value: its name without dashes
+    std::string value;     // as it was found
+    std::string expected;  // instead
+    std::string remedy;    // what to do; the end of the message, unless given
   };
 
-  explicit Error(Message message) : std::runtime_error(message.text()), message_(std::move(message)) {}
-  Error(Message message, Details details) : Error(std::move(message)) { details_ = std::move(details); }
+  explicit Error(Message message, Details details = {});
 
   const Message& message() const { return message_; }
   const Details& details() const { return details_; }

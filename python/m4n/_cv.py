@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
 from . import _core
+from ._errors import Error
 from ._estimator import Training
 from ._options import (
     cv_printer,
@@ -37,7 +38,7 @@ def descending(lams: Any) -> list[float]:
     except TypeError:
         values = np.zeros(0)
     if values.ndim != 1 or len(values) == 0 or not ((values >= SMALLEST) & (values <= LARGEST)).all():
-        raise ValueError(f"lams must be a list of numbers from {SMALLEST:g} to {LARGEST:g}, found {lams!r}")
+        raise Error(f"lams must be a list of numbers from {SMALLEST:g} to {LARGEST:g}, found {lams!r}")
     return np.unique(values)[::-1].tolist()
 
 
@@ -48,7 +49,7 @@ def names_of(surrogate: Any) -> list[str]:
         return []
     names = list(surrogate) if isinstance(surrogate, (list, tuple)) else [surrogate]
     if not names:
-        raise ValueError("surrogate is an empty list")
+        raise Error("surrogate is an empty list")
     allowed = [*single, "smoothed", *(["auto"] if len(names) == 1 else [])]
     return [word("surrogate", name, allowed) for name in names]
 
@@ -61,7 +62,7 @@ def mapped(splits: Iterable[Any], examples: int, kept: Optional[np.ndarray]) -> 
         if part.dtype == bool and part.shape == (examples,):
             part = np.flatnonzero(part)
         if part.dtype.kind not in "iu" or part.ndim != 1 or (part < 0).any() or (part >= examples).any():
-            raise ValueError(f"a split of cv holds something else than the numbers 0 to {examples - 1} of examples")
+            raise Error(f"a split of cv holds something else than the numbers 0 to {examples - 1} of examples")
         if kept is not None:
             part = (np.cumsum(kept) - 1)[part[kept[part]]]
         return np.sort(part).astype(np.int32)
@@ -74,7 +75,7 @@ def mapped(splits: Iterable[Any], examples: int, kept: Optional[np.ndarray]) -> 
     if kept is not None:  # a part of examples that are absent is none
         found = [(train, held_out) for train, held_out in found if len(train) and len(held_out)]
     if not found:
-        raise ValueError("cv gives no splits")
+        raise Error("cv gives no splits")
     return found
 
 

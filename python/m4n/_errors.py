@@ -14,7 +14,8 @@ class Error(ValueError):
     value: str = ""
     expected: str = ""
     remedy: str = ""
-    pieces: list[tuple[bool, str]]  # of the message: whether it is the name of an option, and its text
+    # Of the message: whether it is the name of an option, its text, and whether it belongs to the remedy.
+    pieces: list[tuple[bool, str, bool]] = []
 
 
 Error.__module__ = "m4n"

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._certificate import Certificate, warn_unless_converged
+from ._errors import Error
 from ._labels import classes_from_names
 from ._options import in_python_words, printer, solver_options, surrogate_options, threads_of
 from ._parameters import LearningParameters
@@ -112,7 +113,7 @@ class Estimator(LearningParameters, BaseEstimator):
         check_is_fitted(self)
         name = os.fsencode(path)
         if b"\0" in name:
-            raise ValueError("embedded null byte in the path")
+            raise Error("embedded null byte in the path")
         self._model.save(name)
 
     def to_bytes(self) -> bytes:
@@ -134,7 +135,7 @@ class Estimator(LearningParameters, BaseEstimator):
         """An estimator from the bytes of a model file; ``name`` stands in messages."""
         model = _core.Model.from_bytes(bytes(memoryview(data)), str(name))
         if model.task != cls._task:
-            raise ValueError(f"{name}: is a model of the task {model.task}; {cls.__name__} is for {cls._task}")
+            raise Error(f"{name}: is a model of the task {model.task}; {cls.__name__} is for {cls._task}")
         estimator: Any = cls(**cls._parameters_of(model))
         estimator.n_features_in_ = model.d
         if model.feature_names:

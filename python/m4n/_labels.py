@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from ._errors import Error
 from ._options import reals
 
 
@@ -25,10 +26,10 @@ def text_of(what: str, names: Sequence[Any]) -> list[str]:
         try:
             name.encode()
         except UnicodeEncodeError:
-            raise ValueError(f"the {what} {name!r} is no text of Unicode: it holds half a pair of surrogates") from None
+            raise Error(f"the {what} {name!r} is no text of Unicode: it holds half a pair of surrogates") from None
     if len(set(found)) != len(found):
         twice = next(name for name in found if found.count(name) > 1)
-        raise ValueError(f"the {what} {twice!r} occurs twice")
+        raise Error(f"the {what} {twice!r} occurs twice")
     return found
 
 
@@ -40,11 +41,9 @@ def labels_to_judge(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Refuses what cannot be a label of these classes: missing ones, and those of another kind."""
     missing = [label is None or label != label for label in y.tolist()]
     if any(missing):
-        raise ValueError(f"y has no label at {missing.index(True)}; expected one for every example")
+        raise Error(f"y has no label at {missing.index(True)}; expected one for every example")
     if (y.dtype.kind in "US" or isinstance(y[0], str)) != (classes.dtype.kind in "US" or isinstance(classes[0], str)):
-        raise ValueError(
-            f"y holds labels such as {y[0]!r}, the classes are {classes[:5]}; expected labels of that kind"
-        )
+        raise Error(f"y holds labels such as {y[0]!r}, the classes are {classes[:5]}; expected labels of that kind")
     return y
 
 
@@ -73,10 +72,10 @@ def encode(y: Any, order: Optional[Sequence[Any]] = None) -> tuple[np.ndarray, n
         if given.ndim != 1:
             raise TypeError(f"categories must be a list of grades, found {order!r}")
         if len(np.unique(given)) != len(given):
-            raise ValueError("categories names a grade twice")
+            raise Error("categories names a grade twice")
         unknown = np.setdiff1d(classes, given)
         if len(unknown):
-            raise ValueError(f"y contains grades that are not in categories: {unknown[:5]}")
+            raise Error(f"y contains grades that are not in categories: {unknown[:5]}")
         rank = {grade: r for r, grade in enumerate(given.tolist())}
         label = np.array([rank[grade] for grade in classes.tolist()])[label]
         classes = given
@@ -101,7 +100,7 @@ def refuse_numbers_sorted_as_words(classes: np.ndarray) -> None:
     except ValueError:
         return
     if values != sorted(values):
-        raise ValueError(f"the classes {classes[:5]} are numbers that sort as words; convert y to numbers")
+        raise Error(f"the classes {classes[:5]} are numbers that sort as words; convert y to numbers")
 
 
 def by_names(name: str, cost: Any, names: Sequence[str]) -> Any:
@@ -113,7 +112,7 @@ def by_names(name: str, cost: Any, names: Sequence[str]) -> Any:
     if own == [str(i) for i in range(len(own))]:
         return cost
     if sorted(own) != sorted(names):
-        raise ValueError(f"{name} names {own[:5]}; expected {list(names)[:5]}")
+        raise Error(f"{name} names {own[:5]}; expected {list(names)[:5]}")
     order = [own.index(label) for label in names]
     return cost.iloc[:, order] if hasattr(cost, "columns") else cost.iloc[order]
 
@@ -128,11 +127,11 @@ def costs_by_rows(cost: Any, classes: np.ndarray) -> list[float]:
         if all(found.count(name) == 1 for name in names for found in (rows, columns)):
             values = values[np.ix_([rows.index(name) for name in names], [columns.index(name) for name in names])]
         elif rows != [str(i) for i in range(len(rows))] or columns != rows:
-            raise ValueError(
+            raise Error(
                 f"cost_matrix has the rows {rows[:5]} and columns {columns[:5]}; expected each of {names[:5]} once"
             )
     if values.shape != (k, k):
-        raise ValueError(
+        raise Error(
             f"cost_matrix has the shape {values.shape}; expected {(k, k)}, one row a true class of y. A data frame "
             "whose rows and columns are named by classes may have more"
         )

@@ -41,7 +41,11 @@ def in_python_words(cost: str = "cost_matrix") -> Iterator[None]:
     try:
         yield
     except Error as error:
-        error.args = ("".join(called(text) if is_option else text for is_option, text in error.pieces),)
+        if not error.pieces:  # said here, in these words
+            raise
+        words = [(called(text) if is_option else text, is_remedy) for is_option, text, is_remedy in error.pieces]
+        error.args = ("".join(text for text, _ in words),)
+        error.remedy = "".join(text for text, is_remedy in words if is_remedy) or error.remedy
         error.option = called(error.option)
         raise
 
@@ -57,7 +61,7 @@ def number(name: str, value: Any, kind: type = numbers.Real) -> str:
 
 def word(name: str, value: Any, allowed: Any) -> str:
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}")
+        raise Error(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}")
     return value
 
 
@@ -99,7 +103,7 @@ def seed_of(random_state: Any) -> str:
         raise TypeError(f"random_state must be None, a whole number or a RandomState, found {random_state!r}")
     if isinstance(random_state, numbers.Integral):
         if random_state < 0:
-            raise ValueError(f"random_state must not be negative, found {random_state}")
+            raise Error(f"random_state must not be negative, found {random_state}")
         return str(int(random_state))
     return str(int(check_random_state(random_state).randint(np.iinfo(np.int32).max)))
 

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
+from ._errors import Error
 from ._estimator import Estimator, Training
 from ._features import REALS, feature_options, feature_parameters, features_for_core
 from ._labels import text_of
@@ -49,7 +50,7 @@ class OutputTable(FeatureParameters, Estimator):
             if own != names and sorted(own) == sorted(names):
                 y = y.iloc[:, [own.index(name) for name in names]]
             elif own != names and names != self._usual_names(len(names)):
-                raise ValueError(f"y has the columns {own[:5]}; the model was trained on {names[:5]}")
+                raise Error(f"y has the columns {own[:5]}; the model was trained on {names[:5]}")
         return self._numbers_of(y)
 
     def _usual_names(self, outputs: int) -> list[str]:
@@ -60,7 +61,7 @@ class OutputTable(FeatureParameters, Estimator):
         label = self._numbers_of(y)
         examples, outputs = label.shape
         if examples != X.shape[0]:
-            raise ValueError(f"X and y have inconsistent numbers of samples: {X.shape[0]} and {examples}")
+            raise Error(f"X and y have inconsistent numbers of samples: {X.shape[0]} and {examples}")
         weights = weights_of(sample_weight, X)
         columns = self._usual_names(outputs)
         if hasattr(y, "columns"):
@@ -89,7 +90,7 @@ class OutputTable(FeatureParameters, Estimator):
     def _mean_cost(self, X: Any, y: Any, sample_weight: Any) -> float:
         predicted, truth = self._decoded(X), self._judged(y)
         if predicted.shape != truth.shape:
-            raise ValueError(f"y has the shape {truth.shape}; expected {predicted.shape}")
+            raise Error(f"y has the shape {truth.shape}; expected {predicted.shape}")
         weight = None if sample_weight is None else positive_weights(sample_weight, predicted)
         lengths = [truth.shape[1]] * len(truth)
         return self._model.mean_loss(lengths, truth.ravel(), predicted.ravel(), weight)

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from . import _core
+from ._errors import Error
 from ._options import reals
 
 
@@ -21,9 +22,9 @@ def position_cost(cost: Any, items: int) -> tuple[dict[str, str], list[float]]:
     if isinstance(cost, str):
         if cost.endswith("@K") or not is_named(cost):
             names = ", ".join(map(repr, _core.losses("ranking")))
-            raise ValueError(f"cost must be one of {names} with a number for K; found {cost!r}")
+            raise Error(f"cost must be one of {names} with a number for K; found {cost!r}")
         return {"loss": cost}, []
     values = reals("cost", cost, f"a name, {items} weights or {items} x {items} costs")
     if values.shape not in ((items,), (items, items)):
-        raise ValueError(f"cost has the shape {values.shape}; expected {(items,)} or {(items, items)}, or a name")
+        raise Error(f"cost has the shape {values.shape}; expected {(items,)} or {(items, items)}, or a name")
     return {}, values.ravel().tolist()

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
+from ._errors import Error
 from ._estimator import Estimator, Training, has_probabilities
 from ._features import REALS, feature_options, feature_parameters, features_for_core
 from ._labels import (
@@ -65,7 +66,7 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         if weights.kept is not None:
             classes, label = encode(classes[weights.of(label)], order)
         if len(classes) < 2:
-            raise ValueError(f"only one class in y, {classes!r}; {type(self).__name__} needs at least two")
+            raise Error(f"only one class in y, {classes!r}; {type(self).__name__} needs at least two")
         options, cost = self._options(classes)
         names = text_of("column", getattr(self, "feature_names_in_", ()))
         with in_python_words():
@@ -78,7 +79,7 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
             return None
         by_class = compute_class_weight(self.class_weight, classes=classes, y=classes[label])
         if not (by_class >= 0).all() or not np.isfinite(by_class).all():
-            raise ValueError("class_weight must not be negative, and finite")
+            raise Error("class_weight must not be negative, and finite")
         return by_class[label]
 
     def _order(self, y: Any) -> Optional[Any]:
@@ -157,7 +158,7 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         labels_to_judge(y, self.classes_)
         truth = index_of(y, self.classes_)
         if len(truth) > 1 and (truth < 0).all():
-            raise ValueError(f"no label of y is a class of the model, which has {self.classes_[:5]}")
+            raise Error(f"no label of y is a class of the model, which has {self.classes_[:5]}")
         lengths, found = [1] * len(truth), index_of(predicted, self.classes_)
         return -self._model.mean_loss(lengths, truth.astype(np.int32), found.astype(np.int32), sample_weight)
 

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
+from ._errors import Error
+
 SMALLEST, LARGEST = 1e-25, 1e25  # one by the sum of many is still a lam
 
 
@@ -27,9 +29,9 @@ def positive_weights(sample_weight: Any, examples: Any) -> np.ndarray:
     """One weight an example, none negative, not all zero."""
     weight = _check_sample_weight(sample_weight, examples, dtype=np.float64)
     if (weight < 0).any() or not weight.any():
-        raise ValueError("sample_weight must not be negative, nor zero everywhere")
+        raise Error("sample_weight must not be negative, nor zero everywhere")
     if weight.max() > LARGEST or weight[weight > 0].min() < SMALLEST:
-        raise ValueError(f"sample_weight must be zero or from {SMALLEST:g} to {LARGEST:g}; scale the weights")
+        raise Error(f"sample_weight must be zero or from {SMALLEST:g} to {LARGEST:g}; scale the weights")
     return weight
 
 
@@ -40,7 +42,7 @@ def weights_of(sample_weight: Any, examples: Any, by_class: Optional[np.ndarray]
         return Weights(None, None, None)
     weight: Any = given if by_class is None else by_class if given is None else given * by_class
     if not weight.any():
-        raise ValueError("class_weight leaves no example with a weight")
+        raise Error("class_weight leaves no example with a weight")
     kept = None if weight.all() else weight > 0
     total = None if given is None else float((given if kept is None else given[kept]).sum())
     return Weights(weight if kept is None else weight[kept], kept, total)

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from . import _core
 from ._cv import ListSearch
+from ._errors import Error
 from ._estimator import Estimator, Training, has_probabilities
 from ._features import REALS
 from ._options import in_python_words, listed, threads_of
@@ -23,11 +24,11 @@ def pairs_of(X: Any) -> tuple[list[np.ndarray], list[int]]:
     for i, pairs in enumerate(listed("X", X)):
         pairs = check_array(pairs, dtype=REALS, ensure_2d=False, allow_nd=True, input_name=f"X[{i}]")
         if pairs.ndim != 3 or pairs.shape[0] != pairs.shape[1] or pairs.shape[2] == 0:
-            raise ValueError(f"X[{i}] has the shape {pairs.shape}; expected M x M x d, the features of pairs of points")
+            raise Error(f"X[{i}] has the shape {pairs.shape}; expected M x M x d, the features of pairs of points")
         parts.append(pairs.reshape(-1, pairs.shape[2]))
         points.append(pairs.shape[0])
     if not parts:
-        raise ValueError("X has no examples")
+        raise Error("X has no examples")
     return parts, points
 
 
@@ -35,10 +36,10 @@ def partners_of(y: Any, points: list[int]) -> np.ndarray:
     """Partners of all points, one example behind the other."""
     y = [np.asarray(partners) for partners in listed("y", y)]
     if len(y) != len(points):
-        raise ValueError(f"{len(points)} examples and {len(y)} lists of partners do not belong together")
+        raise Error(f"{len(points)} examples and {len(y)} lists of partners do not belong together")
     for i, (partners, size) in enumerate(zip(y, points)):
         if partners.dtype.kind not in "iu" or not np.array_equal(np.sort(partners), np.arange(size)):
-            raise ValueError(f"y[{i}] must hold the partners 0 to {size - 1} of {size} points, each once")
+            raise Error(f"y[{i}] must hold the partners 0 to {size - 1} of {size} points, each once")
     return np.concatenate(y).astype(np.int32)
 
 

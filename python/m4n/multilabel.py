@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array
 
 from . import _core
 from ._cv import TableSearch
+from ._errors import Error
 from ._estimator import has_probabilities
 from ._labels import by_names
 from ._options import listed, reals, threads_of, word
@@ -48,14 +49,14 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
     def _numbers_of(self, y: Any) -> np.ndarray:
         marks = check_array(y.toarray() if sparse.issparse(y) else y, dtype=None, input_name="y")
         if marks.dtype.kind not in "biuf" or not np.isin(marks, (0, 1)).all():
-            raise ValueError("y must hold 0 and 1 only: one column by label, 1 where it is on")
+            raise Error("y must hold 0 and 1 only: one column by label, 1 where it is on")
         return np.ascontiguousarray(marks, dtype=np.int32)
 
     def _cost_options(self, names: list[str]) -> tuple[dict[str, str], list[float]]:
         named, outputs = {}, len(names)
         if isinstance(self.edges, str):
             if self.edges != "tree":
-                raise ValueError(f"edges must be None, 'tree' or pairs of labels; found {self.edges!r}")
+                raise Error(f"edges must be None, 'tree' or pairs of labels; found {self.edges!r}")
             named["edges"] = self.edges
         if isinstance(self.cost, str):
             return {**named, "loss": word("cost", self.cost, _core.losses(self._task))}, []
@@ -63,7 +64,7 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
             "cost", by_names("cost", self.cost, names), f"'hamming' or {(2, outputs)} numbers: misses, false alarms"
         )
         if costs.shape != (2, outputs):
-            raise ValueError(f"cost has the shape {costs.shape}; expected {(2, outputs)}: misses, false alarms")
+            raise Error(f"cost has the shape {costs.shape}; expected {(2, outputs)}: misses, false alarms")
         return named, costs.ravel().tolist()
 
     def _edges_between(self, columns: list[Any]) -> list[tuple[int, int]]:
@@ -77,7 +78,7 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
         for pair in listed("edges", self.edges):
             pair = pair.tolist() if isinstance(pair, np.ndarray) else pair
             if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(end in number_of for end in pair):
-                raise ValueError(f"edges holds {pair}; expected pairs of numbers of labels, or of columns of y")
+                raise Error(f"edges holds {pair}; expected pairs of numbers of labels, or of columns of y")
             found.append((number_of[pair[0]], number_of[pair[1]]))
         return found
 

@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from . import _core
+from ._errors import Error
 from ._options import in_python_words, number, reals, threads_of, word
 from ._positions import position_cost
 
@@ -57,17 +58,17 @@ def _batched(values: Any, axes: int, name: str = "scores") -> tuple[np.ndarray, 
     """As one batch, C-ordered float64, and the shape of the batch."""
     array = reals(name, values, "numbers")
     if array.ndim < axes:
-        raise ValueError(f"{name} must have at least {axes} axes, found {array.ndim}")
+        raise Error(f"{name} must have at least {axes} axes, found {array.ndim}")
     batch = array.shape[: array.ndim - axes]
     if 0 in array.shape[array.ndim - axes :]:
-        raise ValueError(f"{name} has the shape {array.shape}; an axis beside those of the batch is empty")
+        raise Error(f"{name} has the shape {array.shape}; an axis beside those of the batch is empty")
     return np.ascontiguousarray(array.reshape(-1, *array.shape[array.ndim - axes :])), batch
 
 
 def _tolerance(tol: Any) -> float:
     number("tol", tol)
     if not 0 <= tol < np.inf:
-        raise ValueError(f"tol must be finite and not negative, found {tol}")
+        raise Error(f"tol must be finite and not negative, found {tol}")
     return float(tol)
 
 
@@ -79,7 +80,7 @@ def _cost(cost: Any, k: int) -> np.ndarray:
     if not isinstance(cost, str):
         values = reals("cost", cost, f"a name or {k} x {k} numbers")
         if values.shape != (k, k):
-            raise ValueError(f"cost has the shape {values.shape}; expected {(k, k)}, or a name")
+            raise Error(f"cost has the shape {values.shape}; expected {(k, k)}, or a name")
         return values
     steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k))).astype(np.float64)
     if cost in ("zero-one", "hamming"):
@@ -88,7 +89,7 @@ def _cost(cost: Any, k: int) -> np.ndarray:
         return steps
     if cost == "squared":
         return steps**2
-    raise ValueError(f"unknown cost {cost!r}; expected 'zero-one', 'absolute', 'squared' or a {k} x {k} matrix")
+    raise Error(f"unknown cost {cost!r}; expected 'zero-one', 'absolute', 'squared' or a {k} x {k} matrix")
 
 
 def max_min(scores: Any, cost: Any = "zero-one", *, n_jobs: Optional[int] = None) -> MaxMin:
@@ -127,11 +128,11 @@ def loss(
     if labels.dtype.kind not in "iu":
         raise TypeError(f"y must hold whole numbers, found {labels.dtype}")
     if labels.shape != batch:
-        raise ValueError(f"y has the shape {labels.shape}; expected {batch}")
+        raise Error(f"y has the shape {labels.shape}; expected {batch}")
     labels = np.ascontiguousarray(labels.reshape(-1).clip(-1, np.iinfo(np.int32).max), dtype=np.int32)
     number("smoothing", smoothing)
     if not 0 <= smoothing < np.inf:
-        raise ValueError(f"smoothing must be finite and not negative, found {smoothing}")
+        raise Error(f"smoothing must be finite and not negative, found {smoothing}")
     word("surrogate", surrogate, ("m4n", "m3n", "crf"))
     with in_python_words("cost"):
         found = _core.loss(v, labels, _cost(cost, v.shape[1]), surrogate, float(smoothing), threads_of(n_jobs))
@@ -142,7 +143,7 @@ def _edges(transitions: Any, start: Any, end: Any, labels: int) -> tuple[np.ndar
     def array(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
         found = np.zeros(shape) if values is None else reals(name, values, "numbers")
         if found.shape != shape:
-            raise ValueError(f"{name} has the shape {found.shape}; expected {shape}")
+            raise Error(f"{name} has the shape {found.shape}; expected {shape}")
         return found
 
     between = array("transitions", transitions, (labels, labels))
@@ -225,7 +226,7 @@ def sinkhorn(scores: Any, *, tol: float = 1e-9, max_iter: int = 1000, n_jobs: Op
     v, batch = _batched(scores, 2)
     number("max_iter", max_iter, numbers.Integral)
     if max_iter < 0:
-        raise ValueError(f"max_iter must not be negative, found {max_iter}")
+        raise Error(f"max_iter must not be negative, found {max_iter}")
     steps = min(int(max_iter), np.iinfo(np.int32).max)
     with in_python_words():
         found, error = _core.sinkhorn(v, _tolerance(tol), steps, threads_of(n_jobs))

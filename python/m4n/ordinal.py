@@ -10,6 +10,7 @@ import numpy as np
 
 from . import _core
 from ._cv import TableSearch
+from ._errors import Error
 from ._labels import classes_from_names, refuse_numbers_sorted_as_words
 from ._options import word
 from ._parameters import LamParameter, doc, documented
@@ -45,7 +46,7 @@ class OrderedGrades(MaxMinTabular):
             return y.dtype.categories
         grades = np.asarray(y)
         if grades.dtype.kind == "f" and np.isfinite(grades).all() and (grades != np.floor(grades)).any():
-            raise ValueError("the grades are continuous or fractions; name fractions with categories=[...]")
+            raise Error("the grades are continuous or fractions; name fractions with categories=[...]")
         if grades.dtype.kind in "OUS" and grades.size:
             names = sorted({str(grade) for grade in grades.ravel()})
             warnings.warn(

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array
 
 from ._cv import TableSearch
+from ._errors import Error
 from ._estimator import has_probabilities
 from ._labels import by_names
 from ._options import threads_of
@@ -25,7 +26,7 @@ def positions_of(ranks: Any) -> np.ndarray:
     wrong = ranks.dtype.kind not in "iuf" or (np.sort(ranks, axis=1) != every_rank).any(axis=1)
     if np.any(wrong):
         row = int(np.argmax(wrong))
-        raise ValueError(
+        raise Error(
             f"row {row} of y is {ranks[row].tolist()}; expected the ranks 1 to {len(every_rank)} of the items, each once"
         )
     return np.ascontiguousarray(ranks - 1, dtype=np.int32)

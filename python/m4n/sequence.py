@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._cv import ListSearch
+from ._errors import Error
 from ._estimator import Estimator, Training, has_probabilities
 from ._features import REALS, features_for_core
 from ._labels import (
@@ -60,7 +61,7 @@ def tokens_of(X: Any) -> Tokens:
     """Sequences with at least one token each."""
     sequences = list(X)
     if not sequences:
-        raise ValueError("X has no sequences")
+        raise Error("X has no sequences")
     told = (_has_attributes(sequence) for sequence in sequences)
     if next((kind for kind in told if kind is not None), True):
         lists = [sequence if isinstance(sequence, (list, tuple)) else list(sequence) for sequence in sequences]
@@ -73,7 +74,7 @@ def tokens_of(X: Any) -> Tokens:
             raise type(error)(f"sequence {i}: {error}") from None
     for i, part in enumerate(parts):
         if part.shape[1] != parts[0].shape[1]:
-            raise ValueError(f"sequence {i} has {part.shape[1]} features; expected {parts[0].shape[1]} as in the first")
+            raise Error(f"sequence {i} has {part.shape[1]} features; expected {parts[0].shape[1]} as in the first")
     lengths = [part.shape[0] for part in parts]
     if any(sparse.issparse(part) for part in parts):
         return Tokens(features_for_core(sparse.vstack(parts, format="csr")), lengths, False)
@@ -93,11 +94,11 @@ def labels_of(labels: Any, sequence: int) -> np.ndarray:
     """The labels of one sequence, all of one kind."""
     found = np.asarray(labels)
     if found.ndim != 1:
-        raise ValueError(f"y[{sequence}] must be a list of labels, found {labels!r:.80}")
+        raise Error(f"y[{sequence}] must be a list of labels, found {labels!r:.80}")
     if any(label == "" or "\n" in label or "\r" in label for label in found.tolist() if isinstance(label, str)):
-        raise ValueError(f"sequence {sequence} has a label that is empty or holds a line break")
+        raise Error(f"sequence {sequence} has a label that is empty or holds a line break")
     if found.dtype.kind in "US" and found is not labels and not all(isinstance(label, str) for label in labels):
-        raise ValueError(f"sequence {sequence} has labels that are text and others that are not; expected one kind")
+        raise Error(f"sequence {sequence} has labels that are text and others that are not; expected one kind")
     return found
 
 
@@ -108,7 +109,7 @@ def columns_of(X: list[Any]) -> Optional[list[str]]:
         if hasattr(sequence, "columns") and hasattr(sequence, "iloc"):
             own = list(map(str, sequence.columns))
             if names is not None and own != names:
-                raise ValueError(f"sequence {i} has the columns {own[:5]}; expected {names[:5]} as in those before")
+                raise Error(f"sequence {i} has the columns {own[:5]}; expected {names[:5]} as in those before")
             names = own
     return names
 
@@ -158,19 +159,19 @@ class SequenceEstimator(InterceptParameter, Estimator):
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         X, y = listed("X", X), [labels_of(labels, i) for i, labels in enumerate(listed("y", y))]
         if len(X) != len(y):
-            raise ValueError(f"{len(X)} sequences and {len(y)} lists of labels do not belong together")
+            raise Error(f"{len(X)} sequences and {len(y)} lists of labels do not belong together")
         for i, (sequence, labels) in enumerate(zip(X, y)):
             length = length_of(sequence, i)
             if length != len(labels):
-                raise ValueError(f"sequence {i} has {length} tokens and {len(labels)} labels")
+                raise Error(f"sequence {i} has {length} tokens and {len(labels)} labels")
             if length == 0:
-                raise ValueError(f"sequence {i} has no tokens; leave it out")
+                raise Error(f"sequence {i} has no tokens; leave it out")
         tokens = tokens_of(X)
         if len({labels.dtype.kind in "US" for labels in y}) > 1:
-            raise ValueError("the labels of some sequences are text, those of others are not; expected one kind")
+            raise Error("the labels of some sequences are text, those of others are not; expected one kind")
         classes, label = encode(np.concatenate(y))
         if len(classes) < 2:
-            raise ValueError(f"only one class in y, {classes!r}; {type(self).__name__} needs at least two")
+            raise Error(f"only one class in y, {classes!r}; {type(self).__name__} needs at least two")
         options, cost = self._options(classes)
         names = columns_of(X)
         self.__dict__.pop("feature_names_in_", None)
@@ -191,13 +192,13 @@ class SequenceEstimator(InterceptParameter, Estimator):
         options = self._common_options()
         options["min-count"] = number("min_count", self.min_count, numbers.Integral)
         if not 1 <= self.min_count <= LARGEST_COUNT:
-            raise ValueError(f"min_count must be from 1 to {LARGEST_COUNT}, found {self.min_count}")
+            raise Error(f"min_count must be from 1 to {LARGEST_COUNT}, found {self.min_count}")
         if self.hash_bits is not None:
             number("hash_bits", self.hash_bits, numbers.Integral)
             if not 1 <= self.hash_bits <= LARGEST_HASH_BITS:
-                raise ValueError(f"hash_bits must be None or from 1 to {LARGEST_HASH_BITS}, found {self.hash_bits}")
+                raise Error(f"hash_bits must be None or from 1 to {LARGEST_HASH_BITS}, found {self.hash_bits}")
             if self.min_count > 1:
-                raise ValueError("min_count chooses among names of attributes, and hash_bits keeps none")
+                raise Error("min_count chooses among names of attributes, and hash_bits keeps none")
         if isinstance(self.cost_matrix, str):
             options["loss"] = word("cost_matrix", self.cost_matrix, _core.losses(self._task))
             if self.cost_matrix != "hamming":
@@ -227,9 +228,7 @@ class SequenceEstimator(InterceptParameter, Estimator):
         X = listed("X", X)
         names, known = columns_of(X), getattr(self, "feature_names_in_", None)
         if names is not None and known is not None and names != known.tolist():
-            raise ValueError(
-                f"the sequences have the columns {names[:5]}; the model was trained on {known[:5].tolist()}"
-            )
+            raise Error(f"the sequences have the columns {names[:5]}; the model was trained on {known[:5].tolist()}")
         lengths = [length_of(sequence, i) for i, sequence in enumerate(X)]
         tokens = tokens_of([s for s, length in zip(X, lengths) if length > 0]) if any(lengths) else None
         if tokens is None:
@@ -269,9 +268,9 @@ class SequenceEstimator(InterceptParameter, Estimator):
         that are right where every mistake costs the same."""
         predicted, truth = self.predict(X), [labels_of(labels, i) for i, labels in enumerate(listed("y", y))]
         if [len(labels) for labels in predicted] != [len(labels) for labels in truth]:
-            raise ValueError("X and y do not have the same lengths")
+            raise Error("X and y do not have the same lengths")
         if not any(map(len, truth)):
-            raise ValueError("there is no token to judge by")
+            raise Error("there is no token to judge by")
         if self._model.loss == "hamming":
             pairs = list(zip(chain(*predicted), chain(*(labels.tolist() for labels in truth))))
             return float(np.mean([a == b for a, b in pairs]))

@@ -43,62 +43,62 @@ void check_surrogate(const TrainOptions& o) {
   const bool m4n = o.surrogate == SurrogateKind::m4n;
   if (o.smoothing > 0 && !surrogate_row(o.surrogate).smoothing)
     throw UsageError(say(
-        "--smoothing smooths the max-min game of --surrogate m4n; {} has none. Leave it out, or use --surrogate m4n",
+        "--smoothing smooths the max-min game of --surrogate m4n; {} has none. => Leave it out, or use --surrogate m4n",
         surrogate));
   if (o.decode == Decoder::adversary && !m4n)
     throw UsageError(
-        say("--decode adversary answers with the min player of --surrogate m4n; {} has none. Leave it out, or use "
+        say("--decode adversary answers with the min player of --surrogate m4n; {} has none. => Leave it out, or use "
             "--surrogate m4n",
             surrogate));
   if (o.decode == Decoder::expected && m4n && o.smoothing <= 0) {
     const bool smoothable = o.task.empty() || structure_named(o.task).takes("smoothing");
     throw UsageError(
         say("--decode expected needs a distribution over the classes, and the marginals of the plain max-min game are "
-            "not unique. Use --decode adversary or --surrogate crf{}",
+            "not unique. => Use --decode adversary or --surrogate crf{}",
             smoothable ? say(", or for classes and grades --smoothing 1") : Message()));
   }
   if (o.decode == Decoder::expected && o.surrogate == SurrogateKind::m3n)
-    throw UsageError(say(
-        "--decode expected needs a distribution over the classes, and m3n has none. Use --decode argmax, or another "
-        "--surrogate"));
+    throw UsageError(
+        say("--decode expected needs a distribution over the classes, and m3n has none. => Use --decode argmax, or "
+            "another --surrogate"));
 }
 
 void check_solver(const TrainOptions& o) {
   const bool spmp = o.oracle == OracleKind::spmp;
   if (surrogate_row(o.surrogate).closed_form && o.solver != SolverKind::automatic)
-    throw UsageError(say("--solver {}: {} is solved in closed form (one linear system). Leave --solver out",
+    throw UsageError(say("--solver {}: {} is solved in closed form (one linear system). => Leave --solver out",
                          to_string(o.solver), to_string(o.surrogate)));
   if (o.solver == SolverKind::lbfgs && o.surrogate != SurrogateKind::crf)
     throw UsageError(
-        say("--solver lbfgs needs a smooth objective, which only --surrogate crf has, not {}. Use --solver auto",
+        say("--solver lbfgs needs a smooth objective, which only --surrogate crf has, not {}. => Use --solver auto",
             to_string(o.surrogate)));
   if (spmp && o.surrogate != SurrogateKind::m4n)
-    throw UsageError(say("--oracle spmp solves the max-min game of --surrogate m4n; {} has none. Leave it out",
+    throw UsageError(say("--oracle spmp solves the max-min game of --surrogate m4n; {} has none. => Leave it out",
                          to_string(o.surrogate)));
   if (spmp && o.smoothing > 0)
     throw UsageError(
-        say("--oracle spmp solves the unsmoothed game only. Leave out --smoothing, or use --oracle exact"));
+        say("--oracle spmp solves the unsmoothed game only. => Leave out --smoothing, or use --oracle exact"));
   if (spmp && o.solver != SolverKind::automatic && o.solver != SolverKind::gbcfw)
     throw UsageError(
-        say("--oracle spmp is an oracle of --solver gbcfw, not of {}. Use --solver gbcfw, or --oracle exact",
+        say("--oracle spmp is an oracle of --solver gbcfw, not of {}. => Use --solver gbcfw, or --oracle exact",
             to_string(o.solver)));
   if (!spmp && (o.oracle_iterations != TrainOptions{}.oracle_iterations || o.iterations_per_part))
     throw UsageError(
-        say("--oracle-iterations counts iterations of --oracle spmp; the exact oracle has none. Leave it out, or add "
-            "--oracle spmp"));
+        say("--oracle-iterations counts iterations of --oracle spmp; the exact oracle has none. => Leave it out, or "
+            "add --oracle spmp"));
   if (!spmp && o.warm_start != TrainOptions{}.warm_start)
     throw UsageError(say(
-        "--warm-start is about --oracle spmp; the exact oracle needs no start. Leave it out, or add --oracle spmp"));
+        "--warm-start is about --oracle spmp; the exact oracle needs no start. => Leave it out, or add --oracle spmp"));
   // With spmp the automatic solver is gbcfw.
   const bool gbcfw = o.solver == SolverKind::gbcfw || (spmp && o.solver == SolverKind::automatic);
   if (!gbcfw && o.step != StepRule::automatic)
     throw UsageError(
-        say("--step belongs to --solver gbcfw; the other solvers choose their own steps. Leave it out, or add --solver "
-            "gbcfw"));
+        say("--step belongs to --solver gbcfw; the other solvers choose their own steps. => Leave it out, or add "
+            "--solver gbcfw"));
   if (!gbcfw && o.average)
     throw UsageError(
-        say("--average belongs to --solver gbcfw; the other solvers return the best weights they certified. Leave it "
-            "out, or add --solver gbcfw"));
+        say("--average belongs to --solver gbcfw; the other solvers return the best weights they certified. => Leave "
+            "it out, or add --solver gbcfw"));
 }
 
 void check_features(const TrainOptions& o) {
@@ -108,24 +108,24 @@ void check_features(const TrainOptions& o) {
                        o.features == FeatureKind::fourier;
   if (o.gamma && o.features == FeatureKind::linear)
     throw UsageError(
-        say("--gamma belongs to a kernel, and linear features have none. Add --features rbf, or leave it out"));
+        say("--gamma belongs to a kernel, and linear features have none. => Add --features rbf, or leave it out"));
   if (o.degree != usual.degree && o.features != FeatureKind::poly)
-    throw UsageError(say("--degree belongs to --features poly, not to {}. Leave it out", features));
+    throw UsageError(say("--degree belongs to --features poly, not to {}. => Leave it out", features));
   if (o.components != usual.components && !sampled)
     throw UsageError(
         say("--components counts the centres of rbf-centers, the landmarks of nystrom or the waves of fourier; {} has "
-            "none. Leave it out",
+            "none. => Leave it out",
             features));
   if (o.landmarks != usual.landmarks && o.features != FeatureKind::nystrom)
-    throw UsageError(say("--landmarks belongs to --features nystrom, not to {}. Leave it out", features));
+    throw UsageError(say("--landmarks belongs to --features nystrom, not to {}. => Leave it out", features));
   if (o.solver == SolverKind::lbfgs && o.features != FeatureKind::linear && !sampled)
     throw UsageError(
-        say("--solver lbfgs moves the weights of explicit features, and the kernel {} has none. Use --solver auto, or "
-            "--features nystrom",
+        say("--solver lbfgs moves the weights of explicit features, and the kernel {} has none. => Use --solver auto, "
+            "or --features nystrom",
             features));
   if (o.bins == 0 && o.binning != usual.binning)
     throw UsageError(
-        say("--binning says how --bins N cuts the target, and there is no --bins. Add --bins N, or leave it out"));
+        say("--binning says how --bins N cuts the target, and there is no --bins. => Add --bins N, or leave it out"));
 }
 
 // The tasks whose structures pass the test, as a user asks for them.
@@ -140,7 +140,7 @@ Message tasks_with(Test&& test) {
 template <class Test>
 void require(const TrainOptions& o, bool given, const Message& what, Test&& takes) {
   if (given && !takes(structure_named(o.task)))
-    throw UsageError(say("{} belongs to {}, not to --task {}. Leave it out", what, tasks_with(takes), o.task));
+    throw UsageError(say("{} belongs to {}, not to --task {}. => Leave it out", what, tasks_with(takes), o.task));
 }
 
 // Options and values that are not for all structures.

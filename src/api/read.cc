@@ -27,7 +27,7 @@ const TableStructure& structure_by_columns(const RawTable& table, const TrainOpt
   for (const Structure* structure : structures())
     if (const auto* own = dynamic_cast<const TableStructure*>(structure); own && own->recognises(table, options))
       return *own;
-  throw Error(say("{}: no task fits its columns; name one with --task", table.path));
+  throw Error(say("{}: no task fits its columns; => name one with --task", table.path));
 }
 
 }  // namespace

@@ -4,21 +4,33 @@
 
 namespace m4n {
 
-Message& Message::add(std::string text) {
-  if (!pieces_.empty() && !pieces_.back().option)
+void Message::add_piece(bool option, std::string text) {
+  if (!option && !pieces_.empty() && !pieces_.back().option && pieces_.back().remedy == in_remedy_)
     pieces_.back().text += text;
   else
-    pieces_.push_back({false, std::move(text)});
+    pieces_.push_back({option, std::move(text), in_remedy_});
+}
+
+Message& Message::add(std::string text) {
+  add_piece(false, std::move(text));
   return *this;
 }
 
 Message& Message::add_option(std::string name) {
-  pieces_.push_back({true, std::move(name)});
+  add_piece(true, std::move(name));
   return *this;
 }
 
 Message& Message::add(const Message& other) {
-  for (const Piece& piece : other.pieces_) piece.option ? add_option(piece.text) : add(piece.text);
+  for (const Piece& piece : other.pieces_) {
+    if (piece.remedy) begin_remedy();
+    add_piece(piece.option, piece.text);
+  }
+  return *this;
+}
+
+Message& Message::begin_remedy() {
+  in_remedy_ = true;
   return *this;
 }
 
@@ -32,10 +44,21 @@ std::string Message::text() const {
   return text([](std::string_view name) { return fmt::format("--{}", name); });
 }
 
+Error::Error(Message message, Details details)
+    : std::runtime_error(message.text()), message_(std::move(message)), details_(std::move(details)) {
+  if (!details_.remedy.empty()) return;
+  Message remedy;
+  for (const Message::Piece& piece : message_.pieces())
+    if (piece.remedy) piece.option ? remedy.add_option(piece.text) : remedy.add(piece.text);
+  details_.remedy = remedy.text();
+}
+
 }  // namespace m4n
 
 namespace m4n::detail {
 namespace {
+
+constexpr std::string_view remedy_mark = "=> ";
 
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
@@ -69,6 +92,10 @@ Message message::format(std::string_view format, fmt::format_args args, std::spa
       out.add(std::exchange(text, {}));
       out.add_option(std::string(rest.substr(2, length - 2)));
       at += length;
+    } else if (rest.starts_with(remedy_mark)) {
+      out.add(std::exchange(text, {}));
+      out.begin_remedy();
+      at += remedy_mark.size();
     } else if (rest.starts_with("{{") || rest.starts_with("}}")) {
       text += rest[0];
       at += 2;

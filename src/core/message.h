@@ -1,7 +1,8 @@
 // Messages in which options keep their names: say("--gamma belongs to a kernel, not to {}", features).
 //
 // Every --name in the FORMAT becomes the name of an option; what stands for {} is text, whatever is in it, unless it is
-// itself a Message or option("name"). So a value of the user's that looks like an option stays as it is.
+// itself a Message or option("name"). So a value of the user's that looks like an option stays as it is. "=> " in the
+// format is not shown; what follows it is the remedy: say("--gamma is not for {}; => leave it out", features).
 #pragma once
 #include <fmt/format.h>
 #include <algorithm>

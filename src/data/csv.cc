@@ -140,7 +140,7 @@ class CsvRows {
     const std::string_view cell = trim(text(p, end, c));
     const auto careful = finite_number(cell);
     if (careful) return *careful;
-    if (cell.empty()) throw Error(say("{}: missing value; fill it in or leave the example out", where(c)));
+    if (cell.empty()) throw Error(say("{}: missing value; => fill it in or leave the example out", where(c)));
     const bool logical =
         cell == "True" || cell == "False" || cell == "TRUE" || cell == "FALSE" || cell == "true" || cell == "false";
     throw Error(say("{}: found {}, expected a finite number{}", where(c), shown(cell),
@@ -151,8 +151,8 @@ class CsvRows {
     const auto cell = next_cell(p, end, storage_);
     if (!cell)
       throw Error(
-          say("{}: a quoted cell is not closed, or text follows its closing quote; write it as \"...\" on "
-              "one line, with \"\" for a quote inside",
+          say("{}: a quoted cell is not closed, or text follows its closing quote; => write it as \"...\" on one line, "
+              "with \"\" for a quote inside",
               where(c)));
     return *cell;
   }

@@ -52,12 +52,12 @@ class Assignment {
       for (std::size_t b = 0; b < a; ++b)
         if (named[a] >= 0 && named[a] == named[b])
           throw UsageError(
-              say("{}: one column is asked to be two of target, weights, id and folds; name different ones", file_));
+              say("{}: one column is asked to be two of target, weights, id and folds; => name different ones", file_));
     for (const std::ptrdiff_t column : {weight, id, fold})
       if (column >= 0 && columns_.role[static_cast<std::size_t>(column)] <= CsvColumns::first_output)
         throw UsageError(
-            say("{}: {} is one of the output columns and cannot be weights, id or folds too; name another one", file_,
-                shown(columns_.names[static_cast<std::size_t>(column)])));
+            say("{}: {} is one of the output columns and cannot be weights, id or folds too; => name another one",
+                file_, shown(columns_.names[static_cast<std::size_t>(column)])));
     const auto assign = [this](std::ptrdiff_t column, CsvColumns::Role role) {
       if (column >= 0) columns_.role[static_cast<std::size_t>(column)] = role;
     };
@@ -91,7 +91,7 @@ class Assignment {
     std::size_t numbers = 0;
     for (std::size_t c = 0; c < names.size(); ++c) {
       if (names[c].empty())
-        throw Error(say("{}: line {}, column {}: the header has no name here; give every column one{}", file_, line_,
+        throw Error(say("{}: line {}, column {}: the header has no name here; => give every column one{}", file_, line_,
                         c + 1, c == 0 ? " (written by pandas? use index=False)" : ""));
       if (names[c].find('\0') != std::string::npos)
         throw Error(
@@ -101,8 +101,8 @@ class Assignment {
     // Before the search for duplicates: a row of data often has some.
     if (numbers == names.size())
       throw Error(
-          say("{}: line {}: only numbers where the header should be ({}); put a line with the names of "
-              "the columns first",
+          say("{}: line {}: only numbers where the header should be ({}); => put a line with the names of the columns "
+              "first",
               file_, line_, shown_list(names, 3)));
     for (std::size_t c = 0; c < names.size(); ++c)
       if (const auto [at, is_new] = first.emplace(names[c], c + 1); !is_new)
@@ -131,7 +131,7 @@ class Assignment {
     if (expected != nullptr) {
       const OutputColumns own = expected->output_columns;
       if (own != OutputColumns::one && !options_.target.empty())
-        throw UsageError(say("--target {}: the outputs of this model are the columns {}1, {}2, ..; leave it out",
+        throw UsageError(say("--target {}: the outputs of this model are the columns {}1, {}2, ..; => leave it out",
                              options_.target, letter_of(own), letter_of(own)));
       return own;
     }
@@ -180,11 +180,11 @@ class Assignment {
     if (truth == Truth::optional) return -1;
     for (const char family : {'y', 'r'})
       if (has_family(family))
-        throw Error(
-            say("{}: line {}: several output columns ({}1, {}2, ..) and no column label or target: these "
-                "are {}; --target picks one of the columns",
-                file_, line_, family, family,
-                family == 'y' ? say("sets of labels; use --task multilabel") : say("rankings; use --task ranking")));
+        throw Error(say(
+            "{}: line {}: several output columns ({}1, {}2, ..) and no column label or target: these "
+            "are {}; --target picks one of the columns",
+            file_, line_, family, family,
+            family == 'y' ? say("sets of labels; => use --task multilabel") : say("rankings; => use --task ranking")));
     const auto numbers = std::count_if(columns_.names.begin(), columns_.names.end(),
                                        [](const std::string& name) { return finite_number(name).has_value(); });
     throw Error(say("{}: line {}: no column label or target; the columns are {}; {}", file_, line_,
@@ -226,11 +226,11 @@ class Assignment {
     for (const std::size_t c : others) {
       const auto at = place_.find(columns_.names[c]);
       if (at == place_.end())
-        throw Error(say(
-            "{}: line {}, column {}: {} is no feature of the model (it has {}: {}); remove the column, or name it with "
-            "--target, --id or --weights if it is the label, an id or a weight",
-            file_, line_, c + 1, shown(columns_.names[c]), expected.feature_names.size(),
-            shown_list(expected.feature_names, 5)));
+        throw Error(
+            say("{}: line {}, column {}: {} is no feature of the model (it has {}: {}); => remove the column, or name "
+                "it with --target, --id or --weights if it is the label, an id or a weight",
+                file_, line_, c + 1, shown(columns_.names[c]), expected.feature_names.size(),
+                shown_list(expected.feature_names, 5)));
       columns_.role[c] = static_cast<std::ptrdiff_t>(at->second);
       found[at->second] = true;
     }

@@ -134,7 +134,7 @@ Input Input::open(const std::string& path) {
   state->name = path;
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored))
-    throw Error(say("{}: is a directory; name a data file in it", path));
+    throw Error(say("{}: is a directory; => name a data file in it", path));
   state->file.reset(std::fopen(path.c_str(), "rb"));
   if (!state->file) throw Error(say("{}: cannot be opened: {}", path, std::generic_category().message(errno)));
   if (std::filesystem::is_regular_file(path, ignored)) {

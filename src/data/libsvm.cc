@@ -58,10 +58,9 @@ class LibsvmRows {
       if (stop == nullptr || (stop != end && !is_blank(*stop)) || !std::isfinite(value)) refuse(token, end);
       if (index <= previous || index > largest_index) refuse_index(index, previous);
       if (expected_ != nullptr && index > expected_->d)
-        throw Error(
-            say("{}: index {}, but the model has {} features; leave such entries out, or train on data that have "
-                "them",
-                where(), index, expected_->d));
+        throw Error(say(
+            "{}: index {}, but the model has {} features; => leave such entries out, or train on data that have them",
+            where(), index, expected_->d));
       if (matrix_.value.size() == matrix_.value.capacity()) {
         make_room(matrix_.value, 1, lines_);
         make_room(matrix_.column, 1, lines_);
@@ -154,7 +153,7 @@ RawTable read_libsvm(LineReader& lines, const ReadOptions& options, Truth truth,
                                      {&options.fold, "folds"}})
     if (!name->empty())
       throw UsageError(
-          say("{}: LIBSVM files have no named columns, so {} {} means nothing here; leave it out or use CSV",
+          say("{}: LIBSVM files have no named columns, so {} {} means nothing here; => leave it out or use CSV",
               lines.file(), detail::option(option), *name));
   return LibsvmRows(lines, truth, expected).read();
 }

@@ -49,7 +49,7 @@ bool BlankLines::pass(std::string_view line, const LineReader& lines, bool examp
     return true;
   }
   if (first_blank_ > 0 && examples_before)
-    throw Error(say("{}: line {}: blank line between examples; remove it, or write the example that is missing",
+    throw Error(say("{}: line {}: blank line between examples; => remove it, or write the example that is missing",
                     lines.file(), first_blank_));
   first_blank_ = 0;
   return false;
@@ -59,7 +59,7 @@ RawTable read_table(LineReader& lines, const ReadOptions& options, Truth truth, 
   if (lines.peek().empty()) throw Error(say("{}: is empty; expected a CSV or LIBSVM file", lines.file()));
   const std::string format = options.format.empty() ? format_of(lines.peek()) : options.format;
   if (format != "csv" && format != "libsvm")
-    throw UsageError(say("--format {} holds no table of examples. Leave it out", format));
+    throw UsageError(say("--format {} holds no table of examples. => Leave it out", format));
   RawTable table =
       format == "libsvm" ? read_libsvm(lines, options, truth, expected) : read_csv(lines, options, truth, expected);
   table.path = lines.file();

@@ -207,8 +207,8 @@ std::vector<std::string> split_cells(std::string_view line, const std::string& f
     const auto cell = next_cell(p, end, storage);
     if (!cell)
       throw Error(
-          say("{}: line {}, column {}: a quoted cell is not closed, or text follows its closing quote; "
-              "write it as \"...\" on one line, with \"\" for a quote inside",
+          say("{}: line {}, column {}: a quoted cell is not closed, or text follows its closing quote; => write it as "
+              "\"...\" on one line, with \"\" for a quote inside",
               file, line_number, cells.size() + 1));
     cells.emplace_back(*cell);
     if (p == end) return cells;

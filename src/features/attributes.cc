@@ -95,7 +95,7 @@ std::uint32_t NameTable::find_or_add(std::string_view name, std::uint32_t tag) {
 void NameTable::grow() {
   constexpr std::size_t most_slots = std::size_t{1} << 31;
   if (slots_.size() >= most_slots)
-    throw Error(say("more than a thousand million different attributes; use feature hashing (--hash BITS)"));
+    throw Error(say("more than a thousand million different attributes; => use feature hashing (--hash BITS)"));
   std::vector<Slot> old(slots_.empty() ? 1024 : 2 * slots_.size());
   old.swap(slots_);
   mask_ = static_cast<std::uint32_t>(slots_.size() - 1);

@@ -95,10 +95,11 @@ DenseMatrix raw_features(const FeatureMap& map, const DenseView& x, unsigned thr
   const MapEvaluator evaluator(map);
   DenseMatrix out{x.rows, evaluator.width(), {}};
   out.values.resize(out.rows * out.cols);
-  parallel_chunks(x.rows, rows_mapped_at_once, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-    for (std::size_t i = first; i < last; ++i)
-      evaluator.evaluate(x.row(i), std::span(out.values).subspan(i * out.cols, out.cols));
-  });
+  parallel_chunks(x.rows, rows_mapped_at_once, threads,
+                  [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+                    for (std::size_t i = first; i < last; ++i)
+                      evaluator.evaluate(x.row(i), std::span(out.values).subspan(i * out.cols, out.cols));
+                  });
   return out;
 }
 
@@ -106,7 +107,7 @@ void require_gamma(double gamma) {
   if (!(gamma > 0 && std::isfinite(gamma)))
     throw Error(
         say("gamma, found from the distances of the training examples, is {}: they leave the range of double "
-            "precision; use --standardize yes, or set --gamma",
+            "precision; => use --standardize yes, or set --gamma",
             gamma));
 }
 
@@ -196,23 +197,24 @@ DenseMatrix apply(const FittedMap& fitted, const DenseView& x, unsigned threads)
   const MapEvaluator evaluator(fitted.map);
   const std::size_t m = evaluator.width();
   DenseMatrix out{x.rows, fitted.columns, std::vector<double>(x.rows * fitted.columns)};
-  parallel_chunks(x.rows, rows_mapped_at_once, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-    Rows raw(static_cast<Eigen::Index>(last - first), static_cast<Eigen::Index>(m));
-    for (std::size_t i = first; i < last; ++i) {
-      const std::span<double> row(raw.data() + (i - first) * m, m);
-      evaluator.evaluate(x.row(i), row);
-      for (std::size_t j = 0; j < fitted.mean.size(); ++j) row[j] -= fitted.mean[j];
-      for (std::size_t j = 0; j < fitted.scale.size(); ++j) row[j] *= fitted.scale[j];
-    }
-    double* place = out.values.data() + first * fitted.columns;
-    if (fitted.linear.empty()) {
-      std::copy_n(raw.data(), raw.size(), place);
-      return;
-    }
-    const Eigen::Map<const Rows> linear(fitted.linear.data(), static_cast<Eigen::Index>(m),
-                                        static_cast<Eigen::Index>(fitted.columns));
-    Eigen::Map<Rows>(place, raw.rows(), linear.cols()).noalias() = raw * linear;
-  });
+  parallel_chunks(x.rows, rows_mapped_at_once, threads,
+                  [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+                    Rows raw(static_cast<Eigen::Index>(last - first), static_cast<Eigen::Index>(m));
+                    for (std::size_t i = first; i < last; ++i) {
+                      const std::span<double> row(raw.data() + (i - first) * m, m);
+                      evaluator.evaluate(x.row(i), row);
+                      for (std::size_t j = 0; j < fitted.mean.size(); ++j) row[j] -= fitted.mean[j];
+                      for (std::size_t j = 0; j < fitted.scale.size(); ++j) row[j] *= fitted.scale[j];
+                    }
+                    double* place = out.values.data() + first * fitted.columns;
+                    if (fitted.linear.empty()) {
+                      std::copy_n(raw.data(), raw.size(), place);
+                      return;
+                    }
+                    const Eigen::Map<const Rows> linear(fitted.linear.data(), static_cast<Eigen::Index>(m),
+                                                        static_cast<Eigen::Index>(fitted.columns));
+                    Eigen::Map<Rows>(place, raw.rows(), linear.cols()).noalias() = raw * linear;
+                  });
   return out;
 }
 

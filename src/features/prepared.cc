@@ -202,14 +202,15 @@ KernelFeatures kernel_features(const TrainOptions& options, const DenseView& x, 
   }
   const PointKernel kernel(fitted.map.kernel, fitted.map.points.view());
   Rows pairs(size, size);
-  parallel_chunks(n, rows_mapped_at_once, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-    for (std::size_t i = first; i < last; ++i) kernel.evaluate(x.row(i), {pairs.data() + i * n, n});
-  });
+  parallel_chunks(n, rows_mapped_at_once, context.threads,
+                  [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+                    for (std::size_t i = first; i < last; ++i) kernel.evaluate(x.row(i), {pairs.data() + i * n, n});
+                  });
   pairs.diagonal().array() += relative_shift * pairs.diagonal().mean();
   const Eigen::LLT<Eigen::Ref<Rows>> cholesky(pairs);  // in place
   if (cholesky.info() != Eigen::Success)
     throw Error(
-        say("the kernel matrix of the training examples is not positive definite; use another --gamma, or "
+        say("the kernel matrix of the training examples is not positive definite; => use another --gamma, or "
             "--features nystrom"));
   pairs.triangularView<Eigen::StrictlyUpper>().setZero();
 

@@ -57,8 +57,8 @@ void require_grades(const std::string& loss, const std::vector<std::string>& cla
   for (const std::string& name : classes)
     if (!finite_number(name))
       throw Error(
-          say("the loss {} counts steps between grades, but class {} is a word, and the order of words is not "
-              "known; write grades as numbers, or give the costs in a file: --loss FILE.csv",
+          say("the loss {} counts steps between grades, but class {} is a word, and the order of words is not known; "
+              "=> write grades as numbers, or give the costs in a file: --loss FILE.csv",
               loss, shown(name)));
 }
 
@@ -78,7 +78,7 @@ TextGrid split_rows(std::string_view text, const std::string& origin) {
       continue;
     }
     if (blank > 0 && !grid.cells.empty())
-      throw Error(say("{}: line {}: blank line inside the cost matrix; remove it", origin, blank));
+      throw Error(say("{}: line {}: blank line inside the cost matrix; => remove it", origin, blank));
     grid.cells.push_back(split_cells(line, origin, lines.line_number()));
     grid.line.push_back(lines.line_number());
   }

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/assignment.h"
 #include "core/message.h"
 #include "data/text.h"
 #include "losses/registry.h"
-#include "core/assignment.h"
 
 namespace m4n::detail {
 
@@ -126,8 +126,8 @@ PositionLoss PositionLoss::matrix(std::span<const double> costs, std::size_t siz
   for (std::size_t k = 0; k < size; ++k) right += out.cost(k, k) / static_cast<double>(size);
   if (out.minimum_ < right - 1e-12 * (out.maximum_ - out.minimum_))
     throw Error(
-        say("by these position costs some wrong permutation costs {} and the right one {}; expected "
-            "none to be cheaper; lower the costs on the diagonal",
+        say("by these position costs some wrong permutation costs {} and the right one {}; expected none to be "
+            "cheaper; => lower the costs on the diagonal",
             out.minimum_, right));
   return out;
 }
@@ -262,7 +262,7 @@ PositionLossChoice PositionLossChoice::parse(const std::string& spec, const std:
     if (spec != "hamming")
       throw UsageError(
           say("--loss {}: the points of a matching have no order and their number varies, so that only hamming has a "
-              "meaning. Leave it out",
+              "meaning. => Leave it out",
               spec));
     return remembered(spec, {}, 0);
   }

@@ -129,7 +129,7 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
   struct stat old {};
   const bool exists = ::stat(path.c_str(), &old) == 0;
   if (exists) {
-    if (S_ISDIR(old.st_mode)) throw Error(say("{}: is a directory; give the name of a file", path));
+    if (S_ISDIR(old.st_mode)) throw Error(say("{}: is a directory; => give the name of a file", path));
     if (!S_ISREG(old.st_mode)) return write_directly(path, bytes);
     // Renaming over a write-protected file would succeed; its owner asked for something else.
     if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) fail(path, "cannot be overwritten", errno);

@@ -63,7 +63,7 @@ std::vector<Candidate> listed_candidates(const std::vector<std::string>& names, 
   if (names.empty()) return {{options.surrogate, options.smoothing, options.decode}};
   if (names == std::vector<std::string>{"auto"}) {
     if (options.decode != Decoder::automatic)
-      throw UsageError(say("--surrogates auto chooses the decoder too. Leave out --decode, or list the surrogates"));
+      throw UsageError(say("--surrogates auto chooses the decoder too. => Leave out --decode, or list the surrogates"));
     return automatic_candidates(options, data, notes);
   }
   std::vector<std::string> valid;
@@ -88,7 +88,7 @@ std::vector<Candidate> listed_candidates(const std::vector<std::string>& names, 
   }
   if (options.smoothing > 0 && !smoothed)
     throw UsageError(
-        say("--smoothing is for the surrogate `smoothed`, which is not in --surrogates. Add it, or leave it out"));
+        say("--smoothing is for the surrogate `smoothed`, which is not in --surrogates. => Add it, or leave it out"));
   return out;
 }
 

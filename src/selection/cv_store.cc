@@ -134,13 +134,14 @@ void refuse_other_settings(const std::string& directory, const Tree& now) {
   std::ifstream file(directory + "/settings.json");
   const Tree before = Tree::parse(file, nullptr, false);
   if (!before.is_object())
-    throw Error(say("--out {}: its settings.json is damaged; remove the directory, or name another", directory));
+    throw Error(say("--out {}: its settings.json is damaged; => remove the directory, or name another", directory));
   for (const auto& [key, value] : now.items()) {
     const auto found = before.find(key);
     if (found != before.end() && *found == value) continue;
-    throw Error(say(
-        "--out {}: it holds results of other settings ({} is {} now, {} there); name another directory, or remove it",
-        directory, key, value.dump(), found != before.end() ? found->dump() : "missing"));
+    throw Error(
+        say("--out {}: it holds results of other settings ({} is {} now, {} there); => name another directory, or "
+            "remove it",
+            directory, key, value.dump(), found != before.end() ? found->dump() : "missing"));
   }
 }
 
@@ -177,17 +178,16 @@ CvStore::CvStore(std::string directory, const Dataset& data, std::span<const dou
   const Tree now = settings(data, raw_target, options);
   for (const std::string& path : files(directory_))
     if (fs::exists(path) && !fs::is_regular_file(path))
-      throw Error(say("--out {}: {} is no regular file; name another directory", directory_, path));
+      throw Error(say("--out {}: {} is no regular file; => name another directory", directory_, path));
   if (fs::exists(directory_ + "/settings.json")) {
     refuse_other_settings(directory_, now);
     read_cells();
   } else {
     for (const std::string& path : files(directory_))
       if (fs::exists(path))
-        throw Error(
-            say("--out {}: there is a file {}, but not of a cross-validation (no settings.json); name "
-                "another directory",
-                directory_, path));
+        throw Error(say(
+            "--out {}: there is a file {}, but not of a cross-validation (no settings.json); => name another directory",
+            directory_, path));
     write_file_atomically(directory_ + "/settings.json", now.dump(1) + "\n");
   }
   std::string text = header;
@@ -209,14 +209,13 @@ void CvStore::read_cells() {
   std::ifstream file(path_);
   std::string text;
   if (std::getline(file, text) && text + "\n" != header)
-    throw Error(say("{}: line 1: found {}, expected {}; remove the directory, or name another", path_, shown(text),
+    throw Error(say("{}: line 1: found {}, expected {}; => remove the directory, or name another", path_, shown(text),
                     shown(trim(header))));
   for (std::size_t number = 2; std::getline(file, text) && !file.eof(); ++number) {
     const std::vector<std::string> cells = split_cells(text, path_, number);
     const auto fail = [&] {
       throw Error(
-          say("{}: line {}: found {}, which is no cell of this cross-validation; remove the line, or "
-              "the directory",
+          say("{}: line {}: found {}, which is no cell of this cross-validation; => remove the line, or the directory",
               path_, number, shown(text)));
     };
     if (cells.size() != columns) fail();

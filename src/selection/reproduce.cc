@@ -220,7 +220,7 @@ std::vector<FoundSet> find_sets(const ReproduceOptions& options, bool table1, st
     if (std::find(names.begin(), names.end(), name) == names.end())
       throw UsageError("--only: " + unknown_word_message("data set", name, names));
   if (!fs::is_directory(options.data))
-    throw Error(say("--data {}: is no directory; name the one that holds the data sets", options.data));
+    throw Error(say("--data {}: is no directory; => name the one that holds the data sets", options.data));
   std::vector<FoundSet> out;
   for (const PaperSet& set : paper_sets()) {
     if (!table1 && set.table2.empty()) continue;

@@ -39,8 +39,8 @@ std::vector<Split> random_splits(std::size_t n, const SplitPlan& plan, std::uint
                            plan.ratio[1], plan.ratio[2]));
   if (plan.splits < 1) throw UsageError(say("--splits {}: expected at least 1", plan.splits));
   if (static_cast<std::size_t>(plan.splits) > n)
-    throw Error(
-        say("--splits {}: the data have only {} examples; use at most as many splits, or more data", plan.splits, n));
+    throw Error(say("--splits {}: the data have only {} examples; => use at most as many splits, or more data",
+                    plan.splits, n));
   const auto count = [&](double share) {
     return static_cast<std::size_t>(std::lround(static_cast<double>(n) * share / total));
   };
@@ -60,7 +60,7 @@ std::vector<Split> random_splits(std::size_t n, const SplitPlan& plan, std::uint
 
 std::vector<std::int32_t> random_folds(std::size_t n, int folds, std::uint64_t seed) {
   if (static_cast<std::size_t>(folds) > n)
-    throw Error(say("--folds {}: the data have only {} examples; use at most as many folds", folds, n));
+    throw Error(say("--folds {}: the data have only {} examples; => use at most as many folds", folds, n));
   const std::vector<std::size_t> order = shuffled(n, seed, fold_stream);
   std::vector<std::int32_t> out(n);
   for (std::size_t place = 0; place < n; ++place)
@@ -87,7 +87,8 @@ std::vector<Split> make_splits(std::size_t examples, const SplitPlan& plan, std:
   const int asked = plan.fold_of.empty() ? (plan.folds > 0 ? plan.folds : plan.splits)
                                          : 1 + *std::max_element(plan.fold_of.begin(), plan.fold_of.end());
   if (static_cast<double>(asked) * static_cast<double>(examples) > most_places)
-    throw Error(say("{} splits of {} examples are too many to keep; use fewer --splits or --folds", asked, examples));
+    throw Error(
+        say("{} splits of {} examples are too many to keep; => use fewer --splits or --folds", asked, examples));
   if (plan.folds == 0 && plan.fold_of.empty()) return random_splits(examples, plan, seed);
   std::vector<std::int32_t> fold_of = plan.fold_of;
   if (fold_of.empty()) fold_of = random_folds(examples, plan.folds, seed);

@@ -161,7 +161,7 @@ std::vector<double> checked_scores(const Model& model, const RowWeights& rows, c
     if (!kernels::is_score(scores[e]))
       throw Error(
           say("{}: the score of {} '{}' is {}, beyond what can be computed with: a value of this {} is too large for "
-              "the model; correct it, or leave the {} out",
+              "the model; => correct it, or leave the {} out",
               where(e / outputs.size()), what, outputs[e % outputs.size()], scores[e], unit, unit));
   return scores;
 }

@@ -21,7 +21,7 @@ Decoder Structure::decoder(const TrainOptions& options, const LossSummary& loss)
   const Decoder asked = options.decode == Decoder::argmax ? largest : options.decode;
   const bool known = asked != Decoder::viterbi || largest == Decoder::viterbi;
   if (!known || !goes_with(asked, options.surrogate, options.smoothing, traits_.losses == LossFamily::classes))
-    throw UsageError(say("--decode {}: {} of --surrogate {} are decoded by {}. Leave it out", to_string(asked),
+    throw UsageError(say("--decode {}: {} of --surrogate {} are decoded by {}. => Leave it out", to_string(asked),
                          traits_.example.many, to_string(options.surrogate),
                          options.surrogate == SurrogateKind::m4n
                              ? fmt::format("{} or adversary", to_string(largest))
@@ -30,7 +30,7 @@ Decoder Structure::decoder(const TrainOptions& options, const LossSummary& loss)
 }
 
 void refuse_quadratic(const TrainOptions& o, std::string_view why) {
-  if (o.surrogate == SurrogateKind::qs) throw UsageError(say("--surrogate qs {}. Use m4n, m3n or crf", why));
+  if (o.surrogate == SurrogateKind::qs) throw UsageError(say("--surrogate qs {}. => Use m4n, m3n or crf", why));
 }
 
 void Structure::check_solver(const TrainOptions& o, const char* outputs, bool crf_by_prox, bool paper) const {
@@ -42,20 +42,20 @@ void Structure::check_solver(const TrainOptions& o, const char* outputs, bool cr
   const Message solvers = crf     ? say("{}", crf_by_prox ? "prox or lbfgs" : "lbfgs")
                           : paper ? say("atoms, or with m4n by gbcfw with --oracle spmp")
                                   : say("atoms");
-  throw UsageError(say("--solver {}: on {} {} is solved by {}. Leave --solver out", to_string(o.solver), outputs,
+  throw UsageError(say("--solver {}: on {} {} is solved by {}. => Leave --solver out", to_string(o.solver), outputs,
                        to_string(o.surrogate), solvers));
 }
 
 void Structure::refuse_fold_column(const TrainOptions& options) const {
   if (!options.read.fold.empty())
-    throw UsageError(say("--folds {}: files of {} have no columns; give a number of random folds", options.read.fold,
+    throw UsageError(say("--folds {}: files of {} have no columns; => give a number of random folds", options.read.fold,
                          traits_.example.many));
 }
 
 void Structure::require_own_format(const ReadOptions& options, const std::string& model_name) const {
   const auto refuse = [&](const std::string& value, const char* name) {
     if (!value.empty())
-      throw UsageError(say("{} names a column of a table, but {} is a model of {}. Leave it out", option(name),
+      throw UsageError(say("{} names a column of a table, but {} is a model of {}. => Leave it out", option(name),
                            model_name, traits_.example.many));
   };
   refuse(options.target, "target");
@@ -63,15 +63,15 @@ void Structure::require_own_format(const ReadOptions& options, const std::string
   refuse(options.weights, "weights");
   const std::vector<std::string>& formats = traits_.formats;
   if (!options.format.empty() && std::find(formats.begin(), formats.end(), options.format) == formats.end())
-    throw UsageError(say("--format {}: {} is a model of {} and reads the format {} only. Leave it out", options.format,
-                         model_name, traits_.example.many, fmt::join(formats, " or ")));
+    throw UsageError(say("--format {}: {} is a model of {} and reads the format {} only. => Leave it out",
+                         options.format, model_name, traits_.example.many, fmt::join(formats, " or ")));
 }
 
 void Structure::require_probabilities(const Model& model, const std::string& model_name, const Message& instead) {
   if (surrogate_row(model.surrogate()).probabilities) return;
   throw UsageError(
-      say("--marginals: {} was trained with --surrogate {}, which defines no class probabilities; train "
-          "with --surrogate crf{}",
+      say("--marginals: {} was trained with --surrogate {}, which defines no class probabilities; => train with "
+          "--surrogate crf{}",
           model_name, to_string(model.surrogate()), instead));
 }
 
@@ -91,18 +91,18 @@ void Structure::require_runs(const Dataset& examples) const {
 }
 
 std::vector<double> Structure::scores(const Model&, const FeaturesView&, const Context&) const {
-  throw Error(say("a model of {} scores no single rows; use predict() with whole {}", traits_.example.many,
+  throw Error(say("a model of {} scores no single rows; => use predict() with whole {}", traits_.example.many,
                   traits_.example.many));
 }
 
 std::vector<std::int32_t> Structure::decode(const Model&, std::span<const double>, const Context&) const {
-  throw Error(say("the parts of a {} are decoded together; use predict() with whole {}", traits_.example.one,
+  throw Error(say("the parts of a {} are decoded together; => use predict() with whole {}", traits_.example.one,
                   traits_.example.many));
 }
 
 std::vector<double> Structure::marginals(const Model&, std::span<const double>, const Context&) const {
   throw Error(
-      say("probabilities of {} are found for whole ones; use marginals() with a dataset", traits_.example.many));
+      say("probabilities of {} are found for whole ones; => use marginals() with a dataset", traits_.example.many));
 }
 
 std::string Structure::labels_text(std::size_t count) const {

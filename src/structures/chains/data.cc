@@ -79,8 +79,7 @@ TrainingRows::TrainingRows(const DictionaryOptions& options) : min_count_(option
   hashing_ = AttributeDictionary::hashing(options.hash_bits);
   if (options.min_count > 1)
     throw UsageError(
-        say("--min-count {} chooses the attributes of a dictionary, and --hash {} has none; leave "
-            "one of them out",
+        say("--min-count {} chooses the attributes of a dictionary, and --hash {} has none; => leave one of them out",
             options.min_count, options.hash_bits));
 }
 
@@ -102,7 +101,7 @@ AttributeDictionary TrainingRows::finish(const std::string& file, Features& x) {
   AttributeDictionary dictionary = hashing_.hash_bits() == 0 ? counter_.finish(min_count_, rows_) : std::move(hashing_);
   if (dictionary.columns() == 0)
     throw Error(min_count_ > 1
-                    ? say("{}: no attribute occurs in {} tokens or more; lower --min-count", file, min_count_)
+                    ? say("{}: no attribute occurs in {} tokens or more; => lower --min-count", file, min_count_)
                     : say("{}: no token has an attribute; a label is followed by a tab and its attributes", file));
   // Attributes of texts are there or not; their ones need not be kept.
   if (std::all_of(rows_.value.begin(), rows_.value.end(), [](double value) { return value == 1; }))

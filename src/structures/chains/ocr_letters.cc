@@ -93,8 +93,8 @@ class OcrRows {
   void check_same_word(const Letter& letter, std::string_view fold) const {
     if (letter.id != last_.next_id)
       throw Error(
-          say("{}: letter {}, but the line before says that letter {} follows; keep the letters of a "
-              "word together and in order, with next_id -1 at its end",
+          say("{}: letter {}, but the line before says that letter {} follows; => keep the letters of a word together "
+              "and in order, with next_id -1 at its end",
               where(), letter.id, last_.next_id));
     if (letter.word != last_.word)
       throw Error(say("{}: word_id {} after {} within a word; next_id is -1 at the end of a word", where(), letter.word,
@@ -111,8 +111,8 @@ class OcrRows {
     if (name.empty() || name.find(' ') != std::string_view::npos)
       throw Error(say("{}, column 2 (letter): found {}, expected one letter or word", where(), shown(name)));
     if (name == unknown_label_name && truth_ == Truth::required)
-      throw Error(
-          say("{}, column 2 (letter): found {}, a label that is not known; leave the word out", where(), shown(name)));
+      throw Error(say("{}, column 2 (letter): found {}, a label that is not known; => leave the word out", where(),
+                      shown(name)));
     make_room(result_.words.truth, 1, lines_);
     result_.words.truth.push_back(name == unknown_label_name ? unknown_label : labels_.number(name));
   }

@@ -181,9 +181,8 @@ class Tagger {
 constexpr const char* at_line = "the sequence at line";
 [[noreturn]] void refuse_scores(const std::string& file, const char* what, std::size_t number) {
   throw Error(
-      say("{}: the scores of {} {} are beyond what can be computed with: one of its values is too large for "
-          "the model; correct "
-          "it, or leave it out",
+      say("{}: the scores of {} {} are beyond what can be computed with: one of its values is too large for the model; "
+          "=> correct it, or leave it out",
           file, what, number));
 }
 

@@ -14,7 +14,7 @@ namespace m4n::detail {
 namespace {
 
 constexpr std::size_t sentences_at_once = 64;  // sentences a thread takes at a time
-constexpr double game_gap = 1e-6;  // of the largest difference of costs
+constexpr double game_gap = 1e-6;              // of the largest difference of costs
 
 template <class Real>
 AlignedVector<Real> padded(const std::vector<Real>& rows, std::size_t labels) {
@@ -118,20 +118,20 @@ template <class Body>
 void for_sentences(const ChainPredictor& predictor, const FeaturesView& x, const Groups& tokens, const Context& context,
                    Body&& body) {
   std::vector<std::optional<ChainTagger>> taggers(thread_count(context.threads));
-  parallel_chunks(
-      tokens.count(), sentences_at_once, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned worker) {
-        if (!taggers[worker]) taggers[worker].emplace(predictor);
-        ChainTagger& tagger = *taggers[worker];
-        for (std::size_t i = first; i < last; ++i) {
-          const std::size_t begin = tokens.begin(i), length = tokens.end(i) - begin;
-          if (!tagger.read(x, begin, length))
-            throw Error(say(
-                "the scores of sequence {} (counted from 1) are beyond what can be computed with: one of its values "
-                "is too large for the model; correct it, or leave the sequence out",
-                i + 1));
-          body(tagger, begin, length);
-        }
-      });
+  parallel_chunks(tokens.count(), sentences_at_once, context.threads,
+                  [&](std::size_t, std::size_t first, std::size_t last, unsigned worker) {
+                    if (!taggers[worker]) taggers[worker].emplace(predictor);
+                    ChainTagger& tagger = *taggers[worker];
+                    for (std::size_t i = first; i < last; ++i) {
+                      const std::size_t begin = tokens.begin(i), length = tokens.end(i) - begin;
+                      if (!tagger.read(x, begin, length))
+                        throw Error(
+                            say("the scores of sequence {} (counted from 1) are beyond what can be computed with: one "
+                                "of its values is too large for the model; => correct it, or leave the sequence out",
+                                i + 1));
+                      body(tagger, begin, length);
+                    }
+                  });
 }
 
 std::size_t rows_in(const Groups& tokens) { return tokens.count() == 0 ? 0 : tokens.end(tokens.count() - 1); }

@@ -82,7 +82,7 @@ SequenceFormat format_of(const TrainOptions& options, std::string_view head) {
     const auto asked = sequence_format(options.read.format);
     if (!asked)
       throw UsageError(
-          say("--format {} has no sequences. Leave it out, or use conll, crfsuite or ocr", options.read.format));
+          say("--format {} has no sequences. => Leave it out, or use conll, crfsuite or ocr", options.read.format));
     return *asked;
   }
   if (looks_like_letters(head)) return SequenceFormat::ocr;
@@ -128,11 +128,11 @@ TrainingData from_columns(LineReader& lines, const TrainOptions& options, const 
   input.attributes = TextTemplate::load(options.text_template);
   if (!input.attributes.transitions())
     throw Error(
-        say("{}: no line B in the template, but m4n always learns scores of transitions between labels; add a "
-            "line with a B alone",
+        say("{}: no line B in the template, but m4n always learns scores of transitions between labels; => add a line "
+            "with a B alone",
             options.text_template));
   if (input.attributes.attributes() == 0)
-    throw Error(say("{}: no line U in the template, so no token would have an attribute; add lines as U0:%x[0,0]",
+    throw Error(say("{}: no line U in the template, so no token would have an attribute; => add lines as U0:%x[0,0]",
                     options.text_template));
   SequenceTraining training = training_sequences(read_conll(lines), input.attributes, dictionary);
   return with_data(finished(std::move(training), std::move(input)));

@@ -79,8 +79,8 @@ class Chains : public Structure {
     const std::string& asked = options.read.fold;
     if (!asked.empty() && (asked != fold_column || out.folds.empty()))
       throw UsageError(
-          say("--folds {}: of the formats of sequences only ocr has folds, in its column {}; give a number of random "
-              "folds",
+          say("--folds {}: of the formats of sequences only ocr has folds, in its column {}; => give a number of "
+              "random folds",
               asked, fold_column));
     if (asked.empty()) out.folds.clear();
     note(fmt::format("{}: {}, {}, {} ({})", lines.file(), counted(out.data.examples(), "sequence"),
@@ -117,8 +117,8 @@ class Chains : public Structure {
     require_file(model, request.read, request.model_name);
     if (request.scores)
       throw UsageError(
-          say("--scores: the labels of a sequence are scored together. Use --k-best N (with --json for the scores), or "
-              "--marginals with a crf"));
+          say("--scores: the labels of a sequence are scored together. => Use --k-best N (with --json for the scores), "
+              "or --marginals with a crf"));
     predict_file(model, lines, request, sink);
   }
   WeightList weights(const Model& model) const override;
@@ -141,7 +141,7 @@ class Chains : public Structure {
     const auto& input = part_of_chains(model).input;
     if (!input) throw Error(say("{}: was not trained on a file of sequences; it cannot read one", model_name));
     if (!options.format.empty() && options.format != to_string(input->format))
-      throw UsageError(say("--format {}: {} was trained on the format {} and reads that only. Leave it out",
+      throw UsageError(say("--format {}: {} was trained on the format {} and reads that only. => Leave it out",
                            options.format, model_name, to_string(input->format)));
   }
   static void check_input(const Model& model, const SequenceInput& input, const ModelCheck& check);

@@ -10,11 +10,6 @@
 
 namespace m4n::detail {
 
-namespace {
-
-
-}  // namespace
-
 std::size_t ConllText::line_number(std::size_t token) const {
   const auto after = std::upper_bound(sentence_start_.begin(), sentence_start_.end(), token);
   const auto sentence = static_cast<std::size_t>(after - sentence_start_.begin()) - 1;
@@ -85,8 +80,6 @@ ConllText read_conll(LineReader& lines) {
 
 // See crfsuite.h.
 
-namespace {}  // namespace
-
 bool CrfsuiteReader::next(CrfsuiteSequence& sequence) {
   sequence.attributes_.clear();
   sequence.label_bytes_.clear();
@@ -106,7 +99,7 @@ void CrfsuiteReader::add(std::string_view line, CrfsuiteSequence& sequence) {
   const std::string_view label = line.substr(0, tab);
   if (label.starts_with("@weight")) refuse_weight(label);
   if (!unescape(label, sequence.label_bytes_).empty())
-    throw Error(say("{}: label {} has a colon; write \\: for a colon in a label", where(), shown(label)));
+    throw Error(say("{}: label {} has a colon; => write \\: for a colon in a label", where(), shown(label)));
   sequence.label_end_.push_back(sequence.label_bytes_.size());
   while (tab != std::string_view::npos && tab + 1 < line.size()) {
     const std::size_t start = tab + 1;
@@ -142,8 +135,8 @@ void CrfsuiteReader::add_attribute(std::string_view field, AttributeBatch& out) 
   const auto value = finite_number(rest.substr(1));
   if (!value || std::abs(*value) > largest_value)
     throw Error(
-        say("{}: found {} with the value {}, expected attribute or attribute:value with a "
-            "number of at most {} in size; write \\: for a colon in a name",
+        say("{}: found {} with the value {}, expected attribute or attribute:value with a number of at most {} in "
+            "size; => write \\: for a colon in a name",
             where(), shown(field), shown(rest.substr(1)), largest_value));
   out.end_attribute(*value);
 }

@@ -247,7 +247,7 @@ ChainTrainingSet::ChainTrainingSet(Dataset data, const TrainOptions& options, co
     if (options.standardize.value_or(false))
       throw UsageError(
           say("--standardize yes is for dense rows of numbers; attributes of texts and products of pixels are sparse, "
-              "and taken as they are. Leave it out"));
+              "and taken as they are. => Leave it out"));
     const SequenceInput* const input = input_of(data_);
     const bool counted = input != nullptr && input->counted_tokens == data_.label.size();
     if (options.min_count > 1 && !counted) drop_rare(*sparse, options.min_count);

@@ -63,7 +63,7 @@ void refuse_missing(const RawTable& table, const Distinct& found) {
     const std::string& name = found.names[c];
     const char* const end = name.data() + name.size();
     if (name.empty() || (scan_number(name.data(), end, value) == end && !std::isfinite(value)))
-      throw Error(say("{}: found {}, expected a class name or a finite number; leave examples without a label out",
+      throw Error(say("{}: found {}, expected a class name or a finite number; => leave examples without a label out",
                       where(table, found.first_row[c]), shown(name)));
   }
 }
@@ -81,7 +81,7 @@ std::vector<std::size_t> sorted_classes(const RawTable& table, const Distinct& f
   for (std::size_t r = 1; r < order.size() && !values.empty(); ++r)
     if (values[order[r]] == values[order[r - 1]]) {
       const auto [first, second] = std::minmax(order[r], order[r - 1]);  // order of appearance
-      throw Error(say("{}: found {}, but line {} spells the same number {}; write every class in one way",
+      throw Error(say("{}: found {}, but line {} spells the same number {}; => write every class in one way",
                       where(table, found.first_row[second]), shown(found.names[second]),
                       table.line[found.first_row[first]], shown(found.names[first])));
     }
@@ -94,21 +94,21 @@ void check_classes(const RawTable& table, Order order, const Distinct& found, co
     std::size_t c = 0;
     while (finite_number(found.names[c])) ++c;
     throw Error(
-        say("{}: grade {} is a word, and the order of words is not known; write grades as numbers, or use "
-            "--task multiclass",
+        say("{}: grade {} is a word, and the order of words is not known; => write grades as numbers, or use --task "
+            "multiclass",
             where(table, found.first_row[c]), shown(found.names[c])));
   }
   if (k < 2)
     throw Error(say("{}: only one class, {}, in column {}; at least two are needed to learn anything", table.path,
                     shown(found.names[0]), shown(table.target_name)));
   if (order == Order::grades && k > most_grades)
-    throw Error(say("{}: {} different values in column {}, more than {} grades; cut them into grades with --bins K",
+    throw Error(say("{}: {} different values in column {}, more than {} grades; => cut them into grades with --bins K",
                     table.path, k, shown(table.target_name), most_grades));
   const auto is_fraction = [](double value) { return value != std::floor(value); };
   if (order == Order::none && k > most_fractional_classes && std::any_of(values.begin(), values.end(), is_fraction))
     throw Error(
-        say("{}: {} different numbers in column {}, not all whole: this is no list of classes; use --task "
-            "ordinal --bins K",
+        say("{}: {} different numbers in column {}, not all whole: this is no list of classes; => use --task ordinal "
+            "--bins K",
             table.path, k, shown(table.target_name)));
 }
 
@@ -245,7 +245,7 @@ std::vector<double> read_class_weights(const std::string& spec, const Dataset& d
   for (std::size_t c = 0; c < weight.size(); ++c)
     if (weight[c] == 0) missing.push_back(data.class_names[c]);
   if (!missing.empty())
-    throw Error(say("{}: no weight for {} of the {} classes: {}; add a line class,weight for each", input.name(),
+    throw Error(say("{}: no weight for {} of the {} classes: {}; => add a line class,weight for each", input.name(),
                     missing.size(), weight.size(), shown_list(missing, 5)));
   return weight;
 }

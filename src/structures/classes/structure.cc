@@ -30,9 +30,9 @@ class Classes : public TableStructure {
 
   void check(const TrainOptions& o) const override {
     if (o.bins > 0 && order_ != Order::grades)
-      throw UsageError(say(
-          "--bins cuts a numeric target into ordered grades, which --task multiclass has not. Use --task ordinal, or "
-          "leave out --bins"));
+      throw UsageError(
+          say("--bins cuts a numeric target into ordered grades, which --task multiclass has not. => Use --task "
+              "ordinal, or leave out --bins"));
   }
   LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
     const CostMatrix cost = chosen_cost(options, classes, traits().usual_loss);

@@ -83,7 +83,7 @@ class HeldOutClasses : public HeldOut {
 CostMatrix chosen_cost(const TrainOptions& options, const std::vector<std::string>& classes,
                        const std::string& usual_loss) {
   if (!options.cost.empty() && !options.loss.empty())
-    throw UsageError(say("both a cost matrix and --loss {} are given; give one of them", options.loss));
+    throw UsageError(say("both a cost matrix and --loss {} are given; => give one of them", options.loss));
   if (!options.cost.empty())
     return CostMatrix::from_values(options.cost, classes.size(), "matrix", classes, "the cost matrix");
   return CostMatrix::parse(options.loss.empty() ? usual_loss : options.loss, classes);
@@ -168,7 +168,7 @@ std::vector<LossesByDecoder> ClassTrainingSet::mean_losses(const HeldOut& held_o
         if (!std::all_of(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(k), kernels::is_score))
           throw Error(
               say("the scores of example {} (validation or test, counted from 1) are beyond what can be computed with: "
-                  "one of its values is too large beside the training part; correct it, or leave the example out",
+                  "one of its values is too large beside the training part; => correct it, or leave the example out",
                   part.numbers[first + i] + 1));
         std::fill(own.begin() + static_cast<std::ptrdiff_t>(k), own.end(), kernels::padding_score);
         for (std::size_t d = 0; d < decode.size(); ++d)

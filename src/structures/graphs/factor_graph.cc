@@ -25,7 +25,7 @@ void check_edges(std::size_t nodes, std::span<const GraphEdge> edges) {
       if (end >= nodes)
         throw Error(say("edge {} ({}-{}) names node {}, but the graph has {}, numbered from 0 to {}", e, u, v, end,
                         counted(nodes, "node"), nodes - 1));
-    if (u == v) throw Error(say("edge {} joins node {} with itself; remove this self loop", e, u));
+    if (u == v) throw Error(say("edge {} joins node {} with itself; => remove this self loop", e, u));
     pairs.push_back({std::min(u, v), std::max(u, v), e});
   }
   const auto key = [](const Pair& p) { return std::pair(p.low, p.high); };
@@ -34,8 +34,8 @@ void check_edges(std::size_t nodes, std::span<const GraphEdge> edges) {
   const auto twice =
       std::adjacent_find(pairs.begin(), pairs.end(), [&](const Pair& a, const Pair& b) { return key(a) == key(b); });
   if (twice != pairs.end())
-    throw Error(say("edges {} and {} both join the nodes {} and {}; keep one of them", twice->at, std::next(twice)->at,
-                    twice->low, twice->high));
+    throw Error(say("edges {} and {} both join the nodes {} and {}; => keep one of them", twice->at,
+                    std::next(twice)->at, twice->low, twice->high));
 }
 
 std::size_t mix(std::size_t hash, std::size_t value) {

@@ -20,8 +20,8 @@ constexpr double largest_score = 1e290;  // sums over all parts of a graph are s
 void require_finite(double score, std::size_t example, const char* what, std::size_t part) {
   if (std::abs(score) <= largest_score) return;
   throw Error(
-      say("example {} (counted from 1), {} {}: a score is {}, beyond what can be computed with: one of "
-          "its values is too large for the model; correct it, or leave the example out",
+      say("example {} (counted from 1), {} {}: a score is {}, beyond what can be computed with: one of its values is "
+          "too large for the model; => correct it, or leave the example out",
           example + 1, what, part + 1, score));
 }
 

@@ -65,9 +65,9 @@ class Graphs : public Structure {
 
   void check(const TrainOptions& o) const override {
     if (o.oracle == OracleKind::spmp || o.solver == SolverKind::gbcfw)
-      throw UsageError(
-          say("--oracle spmp and --solver gbcfw are not for --task {}, whose games are solved exactly. Leave them out",
-              name()));
+      throw UsageError(say(
+          "--oracle spmp and --solver gbcfw are not for --task {}, whose games are solved exactly. => Leave them out",
+          name()));
     check_solver(o, "labels that depend on each other", false, false);
   }
   LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
@@ -240,7 +240,7 @@ void Graphs::predict(const Model& model, LineReader& lines, const PredictionRequ
         say("--k-best ranks labellings of sequences, and {} is a model of the task {}", request.model_name, name()));
   if (request.marginals) require_probabilities(model, request.model_name, {});
   if (request.scores)
-    throw UsageError(say("--scores: the labels of a graph are scored together. Use --marginals with a crf"));
+    throw UsageError(say("--scores: the labels of a graph are scored together. => Use --marginals with a crf"));
   GraphText text = read_graph_text(lines);
   const std::vector<std::string> names = text.node_name;
   const Examples examples = graphs_for_model(std::move(text), model, Truth::optional);

@@ -107,7 +107,7 @@ class GraphTextReader {
   void add_type(std::optional<std::string_view> type, const char* what, std::size_t before,
                 std::vector<std::uint32_t>& types, Names& names) {
     if (before > 0 && types.empty() == type.has_value())
-      throw Error(say("{}: this {} has {} type, but the ones before have {}; give all of them one, or none", where(),
+      throw Error(say("{}: this {} has {} type, but the ones before have {}; => give all of them one, or none", where(),
                       what, type ? "a" : "no", type ? "none" : "one"));
     if (type) types.push_back(names(*type));
   }
@@ -246,7 +246,7 @@ Dataset with_structure(GraphText& text) {
 void match_types(const std::string& file, const char* what, const std::vector<std::string>& known,
                  std::vector<std::string>& names, std::vector<std::uint32_t>& type) {
   if (names.empty() != known.empty())
-    throw Error(say("{}: its {}s {} types, those of the model's training data {}; write {}", file, what,
+    throw Error(say("{}: its {}s {} types, those of the model's training data {}; => write {}", file, what,
                     names.empty() ? "have no" : "have", known.empty() ? "had none" : "did",
                     known.empty() ? fmt::format("{} without a type", what) : fmt::format("{}:TYPE", what)));
   std::vector<std::uint32_t> place;

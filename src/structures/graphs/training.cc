@@ -100,7 +100,7 @@ void solve(const Problem<Scorer>& problem, const GraphShapes& shapes, const Grap
     case SurrogateKind::m4n:
       if (o.oracle == OracleKind::spmp)
         throw UsageError(
-            say("--oracle spmp is not for graphs: the max-min oracle is solved exactly there; leave it out"));
+            say("--oracle spmp is not for graphs: the max-min oracle is solved exactly there; => leave it out"));
       return by_atoms<LabellingMaxMin<GraphProblem>>(problem, shapes, request, emit);
     case SurrogateKind::m3n:
       return by_atoms<LabellingMaxMargin<GraphProblem>>(problem, shapes, request, emit);
@@ -111,8 +111,7 @@ void solve(const Problem<Scorer>& problem, const GraphShapes& shapes, const Grap
   }
   throw UsageError(
       say("--surrogate qs regresses every part of the output on its own, so that the edges of a graph would change "
-          "nothing; "
-          "use m4n, m3n or crf"));
+          "nothing; => use m4n, m3n or crf"));
 }
 
 }  // namespace

@@ -26,12 +26,12 @@ class LabelSets : public MarkStructure {
     const bool joined = has_edges(o);
     if (joined) refuse_quadratic(o, edges_change_nothing);
     if (o.oracle == OracleKind::spmp || o.solver == SolverKind::gbcfw)
-      throw UsageError(
-          say("--oracle spmp and --solver gbcfw are not for --task {}, whose games are solved exactly. Leave them out",
-              name()));
+      throw UsageError(say(
+          "--oracle spmp and --solver gbcfw are not for --task {}, whose games are solved exactly. => Leave them out",
+          name()));
     if (joined) check_solver(o, "labels that depend on each other", false, false);
     if (!joined && o.solver == SolverKind::atoms)
-      throw UsageError(say("--solver atoms is for labels that depend on each other (--edges). Leave it out"));
+      throw UsageError(say("--solver atoms is for labels that depend on each other (--edges). => Leave it out"));
   }
   LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
     const LabelCosts costs = chosen_label_costs(options, classes);

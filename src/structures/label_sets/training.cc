@@ -1,8 +1,8 @@
 #include "structures/label_sets/training.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
 #include <utility>
 
 #include "core/message.h"
@@ -82,7 +82,8 @@ void solve(const Problem<Scorer>& problem, const MultilabelRequest& request, con
             problem, *request.gram, costs.labels(), [&](std::size_t i) { return targets.data() + i * stride; }, path,
             emit);
       } else {
-        quadratic_path(problem, request.x, request.bias, LabelRegression{&costs}, LabelRegression{&costs, true}, path, emit);
+        quadratic_path(problem, request.x, request.bias, LabelRegression{&costs}, LabelRegression{&costs, true}, path,
+                       emit);
       }
   }
 }
@@ -112,7 +113,7 @@ void solve_multilabel(const MultilabelRequest& request,
   const LabelCosts& costs = *request.costs;
   if (o.oracle == OracleKind::spmp)
     throw UsageError(
-        say("--oracle spmp is not for multi-label problems, whose max-min oracle is a formula; leave it out"));
+        say("--oracle spmp is not for multi-label problems, whose max-min oracle is a formula; => leave it out"));
   std::vector<double> thresholds;
   if (request.decode != Decoder::automatic) thresholds = label_thresholds(o.surrogate, request.decode, costs);
   std::vector<double> doubled(request.lambdas.begin(), request.lambdas.end());
@@ -140,7 +141,7 @@ void solve_multilabel(const MultilabelRequest& request,
 
 LabelCosts chosen_label_costs(const TrainOptions& options, const std::vector<std::string>& labels) {
   if (!options.cost.empty() && !options.loss.empty())
-    throw UsageError(say("both costs and --loss {} are given; give one of them", options.loss));
+    throw UsageError(say("both costs and --loss {} are given; => give one of them", options.loss));
   if (!options.cost.empty()) return remembered_costs(options.cost, labels);
   if (options.loss.empty() || options.loss == "hamming") return LabelCosts::hamming(labels.size());
   return LabelCosts::read(options.loss, labels);
@@ -318,7 +319,7 @@ std::vector<double> label_thresholds(SurrogateKind surrogate, Decoder decode, co
   const bool adversary = decode == Decoder::adversary && surrogate == SurrogateKind::m4n,
              expected = decode == Decoder::expected && surrogate == SurrogateKind::crf;
   if (!adversary && !expected)
-    throw UsageError(say("--decode {} does not go with --surrogate {} on labels that are on or off; use argmax",
+    throw UsageError(say("--decode {} does not go with --surrogate {} on labels that are on or off; => use argmax",
                          to_string(decode), to_string(surrogate)));
   for (std::size_t j = 0; j < labels; ++j)
     out[j] = adversary ? (costs.false_alarm(j) - costs.miss(j)) / (4 * static_cast<double>(labels))

@@ -14,8 +14,8 @@ namespace m4n::detail {
 double PermutationGibbs::marginals(std::span<const double> scores, std::size_t size, std::span<double> p) {
   if (size > largest_size)
     throw UsageError(
-        say("the exact distribution over permutations of {} items is out of reach; expected at most "
-            "{}; choose another surrogate, such as m4n or m3n",
+        say("the exact distribution over permutations of {} items is out of reach; expected at most {}; => choose "
+            "another surrogate, such as m4n or m3n",
             size, largest_size));
   assignment_.solve(scores, size);
   const auto u = assignment_.row_duals(), w = assignment_.column_duals();

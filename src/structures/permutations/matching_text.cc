@@ -87,8 +87,8 @@ class MatchingRows {
     if (word == names_word)
       throw Error(say("{}: found 'features' behind a matching; it stands once, before all else", where()));
     throw Error(
-        say("{}: found {}, expected the next 'matching M p_1 ... p_M' or the end: {} has all its {}; "
-            "remove the line, or correct M",
+        say("{}: found {}, expected the next 'matching M p_1 ... p_M' or the end: {} has all its {}; => remove the "
+            "line, or correct M",
             where(), shown(word), example(), counted(size_ * size_, "pair")));
   }
 
@@ -101,7 +101,7 @@ class MatchingRows {
         throw Error(say("{}: the feature {} occurs twice; every name stands for one", where(), shown(word)));
       names.emplace_back(word);
     }
-    if (names.empty()) throw Error(say("{}: no names behind 'features'; name them, or leave the line out", where()));
+    if (names.empty()) throw Error(say("{}: no names behind 'features'; => name them, or leave the line out", where()));
     if (model_names_ != nullptr && names.size() != matrix_.cols)
       throw Error(say("{}: found the names of {}, expected {} {}", where(), counted(names.size(), "feature"),
                       matrix_.cols, expected_by_));
@@ -216,7 +216,7 @@ class MatchingRows {
     std::string_view rest = line;
     const std::string_view first = next_word(rest), second = next_word(rest);
     if (first == example_word || first == names_word)
-      throw Error(say("{}: found {}, expected {}: {}; add the pairs that are missing, or correct M", where(),
+      throw Error(say("{}: found {}, expected {}: {}; => add the pairs that are missing, or correct M", where(),
                       shown(first), pair, order));
     const auto length = static_cast<std::size_t>(second.data() + second.size() - first.data());
     throw Error(say("{}: found {}, expected {}: {}", where(), shown({first.data(), length}), pair, order));

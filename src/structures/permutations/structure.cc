@@ -38,7 +38,7 @@ LossSummary summary_of_loss(const TrainOptions& options, const std::vector<std::
 void check_spmp_start(const TrainOptions& o) {
   if (!o.warm_start)
     throw UsageError(say(
-        "--warm-start no: on permutations the spmp oracle always starts at the uniform distribution. Leave it out"));
+        "--warm-start no: on permutations the spmp oracle always starts at the uniform distribution. => Leave it out"));
 }
 
 std::string obstacle_of(SurrogateKind surrogate, const Dataset& data) {
@@ -193,10 +193,10 @@ class MatchingPredictor : public Predictor {
       for (std::size_t p = examples.feature_rows.begin(e); p < examples.feature_rows.end(e); ++p)
         if (!kernels::is_score(out[p])) {
           const std::size_t size = points.end(e) - points.begin(e), pair = p - examples.feature_rows.begin(e);
-          throw Error(say(
-              "{}matching {}: the score of the pair {} {} is {}, beyond what can be computed with: one of its values "
-              "is too large for the model; correct it, or leave the matching out",
-              file(source), e + 1, pair / size + 1, pair % size + 1, out[p]));
+          throw Error(
+              say("{}matching {}: the score of the pair {} {} is {}, beyond what can be computed with: one of its "
+                  "values is too large for the model; => correct it, or leave the matching out",
+                  file(source), e + 1, pair / size + 1, pair % size + 1, out[p]));
         }
     return out;
   }
@@ -287,9 +287,10 @@ class Matchings : public Structure {
   }
   std::unique_ptr<Evaluator> evaluator(const Model& model, const Examples& examples,
                                        std::span<const std::int32_t> predicted) const override {
-    return permutation_evaluator(model, examples, predicted, {"match_accuracy", "hamming"}, [](const PermutationMetrics& m) {
-      return std::vector<double>{m.match_accuracy(), m.hamming};
-    });
+    return permutation_evaluator(model, examples, predicted, {"match_accuracy", "hamming"},
+                                 [](const PermutationMetrics& m) {
+                                   return std::vector<double>{m.match_accuracy(), m.hamming};
+                                 });
   }
   void predict(const Model& model, LineReader& lines, const PredictionRequest& request, TextSink& sink) const override;
   WeightList weights(const Model& model) const override {

@@ -10,8 +10,8 @@
 #include "solvers/lbfgs.h"
 #include "solvers/quadratic.h"
 #include "structures/permutations/ascent.h"
-#include "structures/permutations/gibbs.h"
 #include "structures/permutations/birkhoff_mirror_prox.h"
+#include "structures/permutations/gibbs.h"
 #include "structures/permutations/predictor.h"
 #include "structures/permutations/scorer.h"
 #include "structures/permutations/structure.h"
@@ -61,8 +61,8 @@ template <class Scorer>
 void crf(const Problem<Scorer>& problem, const Setting& setting, const EmitResult& emit) {
   if (setting.largest > PermutationGibbs::largest_size)
     throw UsageError(
-        say("--surrogate crf sums over all permutations, which is possible for up to {} items; "
-            "the data have {}. Use m4n or m3n",
+        say("--surrogate crf sums over all permutations, which is possible for up to {} items; the data have {}. => "
+            "Use m4n or m3n",
             PermutationGibbs::largest_size, setting.largest));
   PermutationGibbs gibbs;
   const PermutationParts& parts = setting.parts;
@@ -125,8 +125,8 @@ void quadratic(const Problem<Scorer>& problem, const Setting& setting, const Emi
   AlignedVector<double> target(problem.scorer->largest_padded_parts());
   const Regression loss{&setting, &target};
   if (setting.request->pairs != nullptr) return by_lbfgs(problem, setting, loss, emit);
-  quadratic_path(problem, setting.request->x, setting.request->bias, loss, Regression{&setting, &target, true}, setting.request->path(),
-                 emit);
+  quadratic_path(problem, setting.request->x, setting.request->bias, loss, Regression{&setting, &target, true},
+                 setting.request->path(), emit);
 }
 
 template <class Scorer>
@@ -179,8 +179,7 @@ void check(const PermutationRequest& request) {
 }
 
 template <class Scorer>
-void run(Scorer scorer, const Setting& setting,
-         const std::function<void(std::unique_ptr<RowSolution>)>& emit) {
+void run(Scorer scorer, const Setting& setting, const std::function<void(std::unique_ptr<RowSolution>)>& emit) {
   const PermutationRequest& request = *setting.request;
   const Problem<Scorer> problem{&scorer, request.position, *request.items, request.weight, 0};
   solve(problem, setting, [&](const SolveResult& result) {
@@ -233,7 +232,7 @@ Dataset checked(Dataset data, bool matching) {
 
 PositionLossChoice chosen_position_loss(const TrainOptions& options, const std::vector<std::string>& items) {
   if (!options.cost.empty() && !options.loss.empty())
-    throw UsageError(say("both position costs and --loss {} are given; give one of them", options.loss));
+    throw UsageError(say("both position costs and --loss {} are given; => give one of them", options.loss));
   if (!options.cost.empty()) return PositionLossChoice::from_values(options.cost, items.size(), "the position costs");
   return PositionLossChoice::parse(options.loss.empty() ? "hamming" : options.loss, items);
 }
