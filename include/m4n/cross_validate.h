@@ -30,7 +30,7 @@ struct SplitPlan {
   int splits = 14;
   std::array<double, 3> ratio{60, 20, 20};  // training, validation, test
   int folds = 0;                            // random folds of equal size
-  std::vector<std::int32_t> fold_of;        // given folds, numbered from 0: one number an example
+  std::vector<std::int32_t> fold_of;        // given folds, numbered from 0: one number per example
   std::vector<Split> given;  // or the splits themselves; their parts may overlap, and there may be nothing to test on
 };
 // Refuses more splits than examples, and parts that would be empty.
@@ -104,7 +104,7 @@ struct CvSummary {
   double mean = 0, deviation = 0, error = 0;
 };
 struct CvOutcome {
-  std::vector<CvCell> chosen;  // one a split, by its validation loss
+  std::vector<CvCell> chosen;  // one per split, by its validation loss
   CvSummary test;
 };
 struct CvComparison {

@@ -1,3 +1,4 @@
+// The search of assignment.h, compiled once for every vector width, and the class Assignment around it.
 #include "core/assignment.h"
 
 #include <fmt/format.h>

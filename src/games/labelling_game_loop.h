@@ -1,4 +1,5 @@
-// What the parts of a labelling game share.
+// The loop of a labelling game: when it asks the decoder, what it answers, and what it does when its steps stall. How
+// it starts is in labelling_game_start.h, the simplex steps are in labelling_game_pivots.h.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -24,9 +25,6 @@ inline void zero(PaddedRows<double> rows) { std::fill_n(rows.data(), rows.rows()
 
 }  // namespace m4n::detail::game
 
-// The game from outside: the loop, the labellings asked of the decoder, the answer. How it starts is in
-// labelling_game_start.h, the simplex steps are in labelling_game_pivots.h, what is done when they stall in
-// labelling_game_shake.h.
 namespace m4n::detail {
 namespace game {
 

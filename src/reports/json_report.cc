@@ -1,3 +1,4 @@
+// The reports of train, info and eval as JSON, and the weights that dump prints.
 #include <algorithm>
 #include <cmath>
 #include <span>

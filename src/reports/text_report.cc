@@ -1,3 +1,4 @@
+// The reports of train, info and eval as text for people.
 #include "reports/report.h"
 
 #include <fmt/format.h>

@@ -6,8 +6,8 @@
 // truth itself is the first atom and has none. With the block's Gram matrix G_ab = <Psi_i delta_a, Psi_i delta_b> the
 // weights are re-optimised without looking at features:
 //
-//   max over d beta of  sum_a d beta_a gain_a - (c/2) d beta^T G d beta,    gain_a = risk_a + v.delta_a,  c = p_i /
-//   lambda
+//   max over d beta of  sum_a d beta_a gain_a - (c/2) d beta^T G d beta,
+//   gain_a = risk_a + v.delta_a,   c = p_i / lambda
 //
 // by moving weight between two atoms at a time. The dual changes by p_i times that maximum: it never falls.
 #pragma once

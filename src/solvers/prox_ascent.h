@@ -24,7 +24,7 @@
 
 namespace m4n::detail {
 
-// Which blocks a solver visits in which of the coming sweeps: a linked list a sweep, so that a sweep costs what it
+// Which blocks a solver visits in which of the coming sweeps: a linked list per sweep, so that a sweep costs what it
 // visits and not n.
 
 class Agenda {

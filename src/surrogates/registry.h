@@ -1,4 +1,4 @@
-// What is minimised: one row by surrogate, read by options, help, model checks, decoders, candidates of a search and
+// What is minimised: one row per surrogate, read by options, help, model checks, decoders, candidates of a search and
 // Python. What a row asks of a structure, the structure's training answers with an oracle, or refuses.
 #pragma once
 #include <span>

@@ -254,7 +254,7 @@ void Chains::check_input(const Model& model, const SequenceInput& input, const M
     check.require(input.attributes.columns() <= input.feature_columns, "its template asks for columns it has not");
 }
 
-// Behind the features: the bias, a row by label that a transition starts from, start and end.
+// Behind the features: the bias, a row per label that a transition starts from, start and end.
 WeightList Chains::weights(const Model& model) const {
   const auto& [w, input] = part_of_chains(model);
   const std::size_t k = model.k(), d = model.d();

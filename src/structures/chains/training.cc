@@ -1,3 +1,4 @@
+// Solvers of chains for a path of lambdas, and the training set of sequences (training.h).
 #include "structures/chains/training.h"
 
 #include <fmt/format.h>

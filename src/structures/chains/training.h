@@ -24,7 +24,7 @@
 namespace m4n::detail {
 
 struct ChainRequest {
-  FeaturesView x;        // a row a token, after transforms; sparse ones without values have ones everywhere
+  FeaturesView x;        // a row per token, after transforms; sparse ones without values have ones everywhere
   const Groups* tokens;  // which rows, and which labels, belong to which sentence; none is empty
   bool bias;
   std::span<const std::int32_t> label;

@@ -232,7 +232,7 @@ std::unique_ptr<Evaluator> Graphs::evaluator(const Model& model, const Examples&
   });
 }
 
-// A CSV graph,node,label[,p_<label>...], a line by node; or one JSON object with lists by graph.
+// A CSV graph,node,label[,p_<label>...], a line per node; or one JSON object with lists by graph.
 void Graphs::predict(const Model& model, LineReader& lines, const PredictionRequest& request, TextSink& sink) const {
   require_own_format(request.read, request.model_name);
   if (request.k_best > 0)

@@ -1,4 +1,4 @@
-// Graphs as text: one thing a line, fields separated by blanks or tabs. Lines that are blank or start with `#` are
+// Graphs as text: one thing per line, fields separated by blanks or tabs. Lines that are blank or start with `#` are
 // passed over.
 //
 //     graph                              starts an example
@@ -29,7 +29,7 @@ namespace m4n::detail {
 
 struct GraphText {
   std::string file;
-  DenseMatrix x;  // a row a node
+  DenseMatrix x;  // a row per node
   Groups nodes;   // which nodes belong to which graph
   GraphStructure structure;
   std::vector<std::string> node_name;

@@ -1,3 +1,4 @@
+// Solvers of graphs for a path of lambdas, and the training set of graphs (training.h).
 #include "structures/graphs/training.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The thresholds of the three decoders of label sets (thresholds.h).
 #include "structures/label_sets/thresholds.h"
 
 #include <fmt/format.h>

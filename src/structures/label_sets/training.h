@@ -1,7 +1,10 @@
+// Training of label sets: solvers for labels without edges, the costs and edges that options ask for, and the training
+// sets with and without edges.
+//
 // From options to a solver of multi-label problems without dependencies between the labels, one call for a path of
 // lambdas: each is started from the solution of the one before. Every label j of an example is on or off and has one
-// score s_j, its scores "on" and "off" being s_j and -s_j (structures/label_sets/space.h). What is minimised over all
-// weights:
+// score s_j, its scores "on" and "off" being s_j and -s_j (OnOffSpace in structures/label_sets/surrogates.h). What is
+// minimised over all weights:
 //
 //   P(w) = sum_i p_i S(s_i, y_i) + lambda/2 |w|^2,     |w|^2 = 2 |W|^2 with s = W^T Phi(x)
 //
@@ -35,7 +38,7 @@ struct MultilabelRequest {
   FeaturesView x;          // after transforms
   const GramMatrix* gram;  // of an exact kernel, or null: linear in x
   bool bias;
-  std::span<const std::int32_t> label;  // 0 or 1, M an example
+  std::span<const std::int32_t> label;  // 0 or 1, M per example
   std::span<const double> weight;       // p_i, summing to 1
   const LabelCosts* costs;              // of M labels
   std::span<const double> lambdas;

@@ -1,3 +1,4 @@
+// The choice between the double oracle and the interior point (birkhoff_game.h).
 #include "structures/permutations/birkhoff_game.h"
 
 namespace m4n::detail {

@@ -3,8 +3,8 @@
 //
 //     P <- scaled(P . exp(eta (C + A^T Q))),     Q <- scaled(Q . exp(-eta A P)),       eta = 1
 //
-// twice an iteration: to the point ahead, then from the start again with the gradients found there. The iterates
-// carry their scalings with them, so that a sweep or two a projection are enough where steps are small. The answer is
+// twice per iteration: to the point ahead, then from the start again with the gradients found there. The iterates
+// carry their scalings with them, so that a sweep or two per projection are enough where steps are small. The answer is
 // the mean of the points ahead, rounded into the polytope; its bounds are those of every oracle. The gap falls like
 // 1/iterations.
 #pragma once

@@ -1,6 +1,6 @@
 // M4N on permutations as the paper trains it, for solvers/gbcfw.h: argmax is K iterations of saddle-point mirror prox
 // with Sinkhorn projections, from the uniform matrices. What is reported stays exact: -Omega is h(mu), Omega* the upper
-// bound of the exact oracle. `Exact` is PermutationMaxMin or RankOneMaxMin of permutation_oracles.h.
+// bound of the exact oracle. `Exact` is PermutationMaxMin or RankOneMaxMin of oracles.h.
 #pragma once
 #include "structures/permutations/birkhoff_mirror_prox.h"
 #include "structures/permutations/oracles.h"
@@ -25,7 +25,7 @@ class PermutationPaper {
   Workspace workspace() const { return {}; }
   const PermutationParts& space() const { return parts_; }
   double scale() const { return losses_->of(largest_).range(); }
-  // Four scalings of M x M exponentials an iteration.
+  // Four scalings of M x M exponentials per iteration.
   std::size_t work() const { return 64 * static_cast<std::size_t>(iterations_) * largest_ * largest_; }
 
   double neg_omega(MarginalView mu, LabelView y, Workspace& ws) const {

@@ -320,8 +320,8 @@ class Matchings : public Structure {
   }
 };
 
-// A CSV matching,point,partner, a line by point of the first set; with scores or marginals a line by pair. Or one JSON
-// object: n, partner and, where asked for, scores and marginals, M x M by matching.
+// A CSV matching,point,partner, a line per point of the first set; with scores or marginals a line per pair. Or one
+// JSON object: n, partner and, where asked for, scores and marginals, M x M by matching.
 void Matchings::predict(const Model& model, LineReader& lines, const PredictionRequest& request, TextSink& sink) const {
   if (request.k_best > 0)
     throw UsageError(

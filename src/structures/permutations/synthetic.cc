@@ -1,4 +1,4 @@
-// See synthetic_permutations.h.
+// Rankings and matchings drawn, and their best possible loss (synthetic.h).
 #include "structures/permutations/synthetic.h"
 
 #include <fmt/format.h>

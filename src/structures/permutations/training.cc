@@ -1,3 +1,4 @@
+// Solvers of permutations for a path of lambdas, and their training set (training.h).
 #include "structures/permutations/training.h"
 
 #include <fmt/format.h>
