@@ -46,7 +46,7 @@ struct Candidate {
 M4N_API std::string name_of(const Candidate& candidate, std::span<const Candidate> all);
 
 // m4n, smoothed m4n (of classes and grades), m3n and crf; m4n with both of its decoders where the costs are not
-// symmetric. `notes`, if not null, is told which are left out and why, as crf is where it would have to sum over
+// symmetric. `notes`, if not null, gets those that are left out and why, as crf is where it would have to sum over
 // permutations of too many items.
 M4N_API std::vector<Candidate> automatic_candidates(const TrainOptions& options, const Dataset& data,
                                                     std::vector<std::string>* notes = nullptr);

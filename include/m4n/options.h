@@ -73,7 +73,7 @@ struct TrainOptions {
   ReadOptions read;
 };
 
-// The tasks there are.
+// The names of all tasks.
 M4N_API std::vector<std::string> task_names();
 
 // One row of the option table. `set` parses a value and throws UsageError, naming the option, the value found and

@@ -17,7 +17,7 @@ namespace m4n::detail {
 
 class GrowingGame {
  public:
-  // Forgets all moves and makes room for so many of either player.
+  // Forgets all moves and makes room for `room` moves of each player.
   void clear(std::size_t room);
   std::size_t room() const { return room_; }
   std::size_t rows() const { return rows_; }

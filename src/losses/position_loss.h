@@ -111,7 +111,7 @@ class PositionLossChoice {
   const std::string& name() const { return name_; }
   const std::vector<double>& values() const { return values_; }
   PositionLoss make(std::size_t items) const;
-  // One score per item says all there is to say, as the loss is of rank one; otherwise one per cell (item, position).
+  // One score per item is enough, as the loss is of rank one; otherwise one per cell (item, position).
   bool scores_items() const { return scores_items(name_); }
   static bool scores_items(const std::string& name);
 
@@ -190,7 +190,7 @@ class PermutationParts {
   const PositionLoss* rank_one_;
 };
 
-// Rankings with a loss of rank one need one score per item; everything else a score a cell. `loss` must outlive it.
+// Rankings with a loss of rank one need one score per item; everything else one score per cell. `loss` must outlive it.
 inline PermutationParts ranking_parts(const PositionLoss& loss, bool ranking) {
   return PermutationParts(ranking && loss.form() == PositionLoss::Form::rank_one ? &loss : nullptr);
 }

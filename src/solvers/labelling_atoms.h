@@ -68,7 +68,7 @@ class AtomBlock {
   void append(double risk, std::size_t stride, const AtomScratch& scratch);
   // Re-optimises the weights given scratch.gain; the changes go to scratch.change. Returns the value of the maximum.
   double reweigh(double c, AtomScratch& scratch);
-  // Forgets atoms that have had no weight for so many visits in a row.
+  // Forgets atoms that have had no weight for `visits` visits in a row.
   void forget(unsigned visits, std::size_t stride);
 
  private:

@@ -1,4 +1,5 @@
-"""Matchings: train, predict, eval, info, dump, cv, generate against plain Python; sizes that vary, one point per side."""
+"""Matchings: train, predict, eval, info, dump, cv, generate against plain Python; sizes that vary, one point
+per side."""
 
 import gzip
 import itertools

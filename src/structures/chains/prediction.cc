@@ -36,7 +36,7 @@ struct Answer {
   std::vector<double> marginals;  // M x k, where asked for
 };
 
-// What is written, as it comes: text with a column or a line a token, a CSV, or one JSON object.
+// What is written, as it comes: text with one more column or one line per token, a CSV, or one JSON object.
 class SequenceWriter {
  public:
   SequenceWriter(const Model& model, const PredictionRequest& asked, TextSink& sink)

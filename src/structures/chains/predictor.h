@@ -79,7 +79,7 @@ class ChainTagger {
 std::vector<std::int32_t> predict_sequences(const ChainPredictor& predictor, const FeaturesView& x,
                                             const Groups& tokens, const Context& context);
 
-// Of a CRF: the probabilities of all labels, k by row.
+// Of a CRF: the probabilities of all labels, k per row.
 std::vector<double> sequence_marginals(const ChainPredictor& predictor, const FeaturesView& x, const Groups& tokens,
                                        const Context& context);
 

@@ -41,7 +41,7 @@ struct ChainSolution : Solution {
   ChainWeights weights;
 };
 
-// Hands over a solution a lambda, in their order.
+// Hands over one solution per lambda, in their order.
 void solve_chains(const ChainRequest& request, const std::function<void(std::unique_ptr<ChainSolution>)>& emit);
 
 // Sequences to learn from: data and options to solutions.

@@ -42,7 +42,7 @@ struct GraphText {
   // Throws Error with the line of the first node whose label is not known.
   void require_labels() const;
   // Throws Error with the line of the first graph whose junction tree would take more memory than allowed, where every
-  // node has so many labels.
+  // node has `labels` labels.
   void require_low_treewidth(std::size_t labels, double memory_limit = JunctionTree::default_limit) const;
 };
 

@@ -56,8 +56,8 @@ struct GraphSolution : Solution {
   GraphWeights weights;
 };
 
-// Hands over a solution a lambda, in their order. Throws UsageError for what cannot be trained, Error for data that do
-// not fit together and for graphs of too large a treewidth.
+// Hands over one solution per lambda, in their order. Throws UsageError for what cannot be trained, Error for data that
+// do not fit together and for graphs of too large a treewidth.
 void solve_graphs(const GraphRequest& request, const std::function<void(std::unique_ptr<GraphSolution>)>& emit);
 
 // Graphs to learn from: data and options to solutions.

@@ -52,8 +52,8 @@ struct MultilabelSolution : RowSolution {
   std::vector<std::int32_t> predicted;  // for the training examples, where asked for
 };
 
-// Hands over a solution a lambda, in their order. Throws Error for labels that are neither 0 nor 1 and sizes that do
-// not fit together, UsageError for what cannot be trained.
+// Hands over one solution per lambda, in their order. Throws Error for labels that are neither 0 nor 1 and sizes that
+// do not fit together, UsageError for what cannot be trained.
 void solve_multilabel(const MultilabelRequest& request,
                       const std::function<void(std::unique_ptr<MultilabelSolution>)>& emit);
 
@@ -108,7 +108,7 @@ class JoinedLabelTrainingSet : public RowTrainingSet {
                    const TrainOptions& options, Decoder decode, const Context& context) const override;
 
   LabelCosts costs_;
-  std::vector<CostMatrix> matrices_;  // one by label
+  std::vector<CostMatrix> matrices_;  // one per label
   std::vector<GraphEdge> edges_;
   GraphStructure structure_;
 };

@@ -46,7 +46,7 @@ class PermutationAtoms {
   void append(double risk, std::span<const double> image, double gain, Scratch& scratch);
   // Re-optimises the weights given scratch.gain; the changes go to scratch.change. Returns the value of the maximum.
   double reweigh(double c, Scratch& scratch);
-  // Forgets atoms that have had no weight for so many visits in a row.
+  // Forgets atoms that have had no weight for `visits` visits in a row.
   void forget(unsigned visits);
 
  private:

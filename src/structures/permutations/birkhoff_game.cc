@@ -4,7 +4,7 @@
 namespace m4n::detail {
 namespace {
 
-// An example whose game was too diffuse for the double oracle goes straight to the interior point for so many visits.
+// An example whose game was too diffuse for the double oracle goes straight to the interior point for this many visits.
 constexpr int visits_without = 8;
 
 }  // namespace

@@ -42,7 +42,7 @@ struct PermutationRequest {
   PathRequest path() const { return {lambdas, options, context}; }
 };
 
-// Hands over a solution a lambda, in their order. Throws UsageError for what cannot be trained, Error for positions
+// Hands over one solution per lambda, in their order. Throws UsageError for what cannot be trained, Error for positions
 // that are no permutation. Weights of rankings: (features + bias) x parts; of matchings: one per feature.
 void solve_permutations(const PermutationRequest& request,
                         const std::function<void(std::unique_ptr<RowSolution>)>& emit);
