@@ -3,8 +3,8 @@
 
   bench_assignment FOLDER && bench/assignment_scipy.py FOLDER [--quick]
 
-Timed as bench/timing.h does: CPU time of the thread, the mean over the matrices in the fastest of several sweeps. A call from
-Python costs about a microsecond in itself, which the times include. Prints JSON.
+Timed as src/core/timing.h does: CPU time of the thread, the mean over the matrices in the fastest of several sweeps. A
+call from Python costs about a microsecond in itself, which the times include. Prints JSON.
 """
 
 import argparse

@@ -65,7 +65,7 @@ struct LetterFeatures {
 
 using DlibWeights = dlib::matrix<double, 0, 1>;
 
-// h(w) / C, in letters a word.
+// h(w) / C, in letters per word.
 double dlib_objective(std::span<const OcrWord> words, const DlibWeights& w, double c) {
   const auto weight = [&](unsigned long feature) { return w(static_cast<long>(feature)); };
   PaddedMatrix<double> table, unary;

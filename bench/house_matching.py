@@ -64,7 +64,7 @@ def write(path, described, residues, gaps, difference):
 
 
 def summed(path):
-    """The same matchings with one feature a pair: the sum of all, minus the distance."""
+    """The same matchings with one feature per pair: the sum of all, minus the distance."""
     out = path.with_suffix(".sum")
     with open(path, encoding="ascii") as source, open(out, "w", encoding="ascii") as sink:
         for line in source:

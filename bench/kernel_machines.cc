@@ -1,6 +1,6 @@
 // Exact kernels, beside LIBSVM: letter, 9000 examples, the rbf kernel with one gamma, one thread, CPU time from rows in
 // memory to a trained model. Ours is the kernel matrix, the solve to a relative gap of 1e-3 and the model; LIBSVM's is
-// svm_train (one C-SVC a pair of classes, C = 1/(lambda n), its default eps 1e-3, a cache that holds every pair). The
+// svm_train (one C-SVC per pair of classes, C = 1/(lambda n), its default eps 1e-3, a cache that holds every pair). The
 // two learn different machines, so the error on the examples left out is shown too. And the cost of a path of lambdas
 // in terms of one fit at its end.
 #include <fmt/format.h>

@@ -13,7 +13,7 @@
 namespace m4n::bench {
 
 struct OcrWord {
-  std::vector<std::int32_t> label;                 // one a letter
+  std::vector<std::int32_t> label;                 // one per letter
   std::vector<std::vector<std::uint32_t>> pixels;  // those that are set, for every letter
   std::size_t length() const { return label.size(); }
 };

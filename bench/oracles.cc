@@ -19,7 +19,7 @@ constexpr double lambda = 0x1.0p-10;
 constexpr int epochs = 10;
 constexpr std::size_t most_calls = 1000;  // examples that are timed: their scores stay in the cache, as in training
 
-// Scores of two visits in a row, padded, one row of kp an example.
+// Scores of two visits in a row, padded, one row of kp per example.
 struct Scores {
   std::string origin;
   std::size_t k, count;

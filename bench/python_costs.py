@@ -104,7 +104,7 @@ def folds_cost(cost):
 
 
 def grid(model, parameter, values, costs, x, y):
-    """One search a cost: all are scored on the same folds. The seconds are those of the whole search."""
+    """One search per cost: all are scored on the same folds. The seconds are those of the whole search."""
     scoring = {name: folds_cost(cost) for name, cost in costs.items()}
     search = GridSearchCV(make_pipeline(scaler(x), model), {parameter: values}, scoring=scoring, refit=False, cv=5)
     search.fit(x, y)
@@ -202,7 +202,7 @@ def tables(lines):
 
 
 def compare(frame, methods, rival_of, of=None):
-    """One row a method, one column a cost and noise; the last column adds them up."""
+    """One row per method, one column per cost and noise; the last column adds them up."""
     kinds = list(frame.groupby(["cost", "noise"], sort=False).groups)
     print("| method | " + " | ".join(f"{c}, {'clean' if n == 0 else 'noise'}" for c, n in kinds) + " | all |")
     print("|" + "---|" * (len(kinds) + 2))

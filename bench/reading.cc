@@ -1,6 +1,6 @@
-// bench_reading FOLDER: megabytes a second of reading plain CSV and LIBSVM files, generated into FOLDER, from the page
-// cache. Beside them std::strtod walks over the same bytes in memory: what parsing the numbers alone would cost with
-// the C library.
+// bench_reading FOLDER: megabytes per second of reading plain CSV and LIBSVM files, generated into FOLDER, from the
+// page cache. Beside them std::strtod walks over the same bytes in memory: what parsing the numbers alone would cost
+// with the C library.
 #include <fmt/format.h>
 
 #include <cstdio>

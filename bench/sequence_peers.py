@@ -41,7 +41,7 @@ def sentences(path):
 
 
 def attributes(rows):
-    """Words and tags in a window of five, bigrams of both, trigrams of tags: 19 a token."""
+    """Words and tags in a window of five, bigrams of both, trigrams of tags: 19 per token."""
     n = len(rows)
 
     def cell(m, c):

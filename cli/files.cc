@@ -1,3 +1,4 @@
+// Whether files can be read and written, asked of the file system (files.h).
 #include "files.h"
 
 #include <fmt/format.h>

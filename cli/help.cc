@@ -1,3 +1,5 @@
+// Help pages and the reference, and the command that prints them, m4n help [COMMAND]. --markdown prints the whole
+// reference, which is docs/cli.md.
 
 #include <fmt/format.h>
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Notes, warnings and errors on stderr, data on stdout or in a file (messages.h).
 #include "messages.h"
 
 #include <fmt/format.h>

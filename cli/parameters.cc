@@ -1,3 +1,4 @@
+// Declaring and parsing the options and arguments of a command with CLI11 (parameters.h).
 #include "parameters.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The progress lines, the log of a training, and the signals that stop it (progress.h).
 #include "progress.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What is seen of a training that runs: a line on the terminal, and a log with one JSON object a certificate.
+// What is seen of a training that runs: a line on the terminal, and a log with one JSON object per certificate.
 #pragma once
 #include <fstream>
 #include <string>

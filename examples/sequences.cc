@@ -1,4 +1,4 @@
-// Tag the words of sentences: rows of features a token, a label a token, and which tokens belong together.
+// Tag the words of sentences: a row of features and a label per token, and which tokens belong together.
 //
 //   sequences FOLDER_OF_DATA      (not read: the sentences are written here; leaves tags.m4n in the current folder)
 #include <m4n/m4n.h>

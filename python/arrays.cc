@@ -1,3 +1,4 @@
+// NumPy arrays and SciPy matrices as tables of the library: in place, or converted block by block (arrays.h).
 #include "arrays.h"
 
 #include <fmt/format.h>

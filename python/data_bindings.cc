@@ -16,7 +16,7 @@
 namespace m4n::python {
 namespace {
 
-// Every example has that many, or as many as the list says.
+// Every example has that many, or as many as its entry of the list.
 using Runs = std::variant<std::size_t, std::vector<std::size_t>>;
 
 Groups groups_of(const Runs& runs, std::size_t total) {

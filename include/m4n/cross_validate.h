@@ -30,7 +30,7 @@ struct SplitPlan {
   int splits = 14;
   std::array<double, 3> ratio{60, 20, 20};  // training, validation, test
   int folds = 0;                            // random folds of equal size
-  std::vector<std::int32_t> fold_of;        // given folds, numbered from 0: one number an example
+  std::vector<std::int32_t> fold_of;        // given folds, numbered from 0: one number per example
   std::vector<Split> given;  // or the splits themselves; their parts may overlap, and there may be nothing to test on
 };
 // Refuses more splits than examples, and parts that would be empty.
@@ -46,7 +46,7 @@ struct Candidate {
 M4N_API std::string name_of(const Candidate& candidate, std::span<const Candidate> all);
 
 // m4n, smoothed m4n (of classes and grades), m3n and crf; m4n with both of its decoders where the costs are not
-// symmetric. `notes`, if not null, is told which are left out and why, as crf is where it would have to sum over
+// symmetric. `notes`, if not null, gets those that are left out and why, as crf is where it would have to sum over
 // permutations of too many items.
 M4N_API std::vector<Candidate> automatic_candidates(const TrainOptions& options, const Dataset& data,
                                                     std::vector<std::string>* notes = nullptr);
@@ -104,7 +104,7 @@ struct CvSummary {
   double mean = 0, deviation = 0, error = 0;
 };
 struct CvOutcome {
-  std::vector<CvCell> chosen;  // one a split, by its validation loss
+  std::vector<CvCell> chosen;  // one per split, by its validation loss
   CvSummary test;
 };
 struct CvComparison {

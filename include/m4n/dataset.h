@@ -1,9 +1,9 @@
 // The one validated form in which data reaches the learner, whatever file it came from.
 //
 // Features are rows, dense or compressed sparse (CSR). An EXAMPLE owns a run of feature rows and a run of integer
-// labels. For classes and grades each run has length one; a sentence owns one row and one label a token; a ranking
+// labels. For classes and grades each run has length one; a sentence owns one row and one label per token; a ranking
 // owns one row and M ranks, a set of labels one row and M marks 0 or 1; a matching owns M x M rows and M partners; a
-// graph one row and one label a node. `Groups` says which run belongs to whom.
+// graph one row and one label per node. `Groups` says which run belongs to whom.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -106,11 +106,11 @@ struct GraphEdge {
 
 // What joins the labels of examples that are graphs. Node m of an example is the m-th of its labels (Dataset::labels);
 // its features are row m of the example's rows, or, where an example has fewer rows than nodes, consecutive nodes share
-// a row: with one row an example and M labels that is a multi-label problem with dependencies.
+// a row: with one row per example and M labels that is a multi-label problem with dependencies.
 struct GraphStructure {
   Groups edges;                                 // which edges belong to which example
   std::vector<GraphEdge> edge;                  // the ends count from 0 in every example
-  DenseMatrix edge_features;                    // a row an edge; no columns: edges have none
+  DenseMatrix edge_features;                    // a row per edge; no columns: edges have none
   std::vector<std::string> edge_feature_names;  // empty: the file names none
 
   // Weights are tied over all nodes, and over all edges, of the same type.

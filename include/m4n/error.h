@@ -14,7 +14,7 @@
 
 namespace m4n {
 
-// Text with the names of options told apart from other words.
+// Text in which the names of options are marked.
 class M4N_API Message {
  public:
   // How a face of the library calls an option; given is its name without dashes.

@@ -37,7 +37,7 @@ struct Evaluation {
 // weights.
 M4N_API Evaluation evaluate(const Model& model, const Examples& examples, std::span<const std::int32_t> predicted);
 
-// The same of a dataset whose labels are those of the model's classes, or unknown_label for those it has never seen.
+// The same for a dataset whose labels are those of the model's classes, or unknown_label for those it has never seen.
 M4N_API Evaluation evaluate(const Model& model, const Dataset& data, std::span<const std::int32_t> predicted);
 
 // How far a value would move with other examples of the same kind: between the percentiles 2.5 and 97.5 of its values

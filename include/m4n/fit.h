@@ -14,7 +14,7 @@
 
 namespace m4n {
 
-// What a fit has to say for itself.
+// The report of a fit.
 struct TrainReport {
   std::string task, surrogate, loss, features, solver, decode;
   std::size_t n = 0, parts = 0, d = 0, k = 0;  // parts: labels in all
@@ -42,9 +42,9 @@ M4N_API FitResult fit(Dataset data, const TrainOptions& options, const Context& 
 M4N_API std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,
                                         const Context& context = {});
 
-// The lambda of those who ask for none: 1/n. Surrogates whose loss is a mean over M parts of an output have 1/M of the
+// The default lambda: 1/n. Surrogates whose loss is a mean over M parts of an output have 1/M of the
 // sum: the scores that reach its margins are 1/M, |w|^2 is 1/M^2, so lambda is M times as large, M the mean number of
-// parts. `examples` counts as n, where weights stand for repeated examples; nullopt: as many as there are.
+// parts. `examples` counts as n, where weights stand for repeated examples; nullopt: their number.
 M4N_API double usual_lambda(const TrainOptions& options, const Dataset& data,
                             std::optional<double> examples = std::nullopt);
 

@@ -56,7 +56,7 @@ struct TrainOptions {
   Binning binning = Binning::quantile;
   std::string class_weight;  // empty, `balanced`, or a CSV file with rows class,weight
   FeatureKind features = FeatureKind::linear;
-  std::optional<double> gamma;              // of the kernel; nullopt: from the training data (see feature_map.h)
+  std::optional<double> gamma;              // of the kernel; nullopt: from the training data (features/feature_map.h)
   int degree = 3;                           // of the polynomial kernel
   int components = 0;                       // centres, landmarks or frequencies; 0: 200 centres, else 500
   Landmarks landmarks = Landmarks::kmeans;  // how Nystrom landmarks are chosen
@@ -73,7 +73,7 @@ struct TrainOptions {
   ReadOptions read;
 };
 
-// The tasks there are.
+// The names of all tasks.
 M4N_API std::vector<std::string> task_names();
 
 // One row of the option table. `set` parses a value and throws UsageError, naming the option, the value found and

@@ -16,10 +16,10 @@ namespace m4n {
 struct TrainingData {
   Dataset data;
   std::vector<double> raw_target;  // where grades are cut from it (bins)
-  std::vector<std::string> folds;  // one an example, where options.read.fold asks for them
+  std::vector<std::string> folds;  // one per example, where options.read.fold asks for them
 };
 
-// Told, as they are found, what people may want to know: what was guessed, what was left out, what there is.
+// Called with notes for people: what was guessed, what was left out, what was found.
 using Notes = std::function<void(const std::string&)>;
 
 // Reads and labels training data of any task, plain or gzip; "-" is standard input. A task that `options` do not name

@@ -26,7 +26,7 @@ class Weights(NamedTuple):
 
 
 def positive_weights(sample_weight: Any, examples: Any) -> np.ndarray:
-    """One weight an example, none negative, not all zero."""
+    """One weight per example, none negative, not all zero."""
     weight = _check_sample_weight(sample_weight, examples, dtype=np.float64)
     if (weight < 0).any() or not weight.any():
         raise Error("sample_weight must not be negative, nor zero everywhere")

@@ -1,5 +1,5 @@
 // fit(): from data and options to a model. The order is that of the data: labels, weights, costs and features
-// (TrainingSet), then weights w, one solution by lambda, then the model's terms.
+// (TrainingSet), then weights w, one solution per lambda, then the model's terms.
 #include "m4n/fit.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The table of training options; which of them go together is in structures/option_rules.cc. A row is all there is to
-// say about an option: the command line, its help, the documentation and the Python signatures read it from here.
+// The table of training options; which of them go together is in api/option_rules.cc. A row is all there is to say
+// about an option: the command line, its help, the documentation and the Python signatures read it from here.
 #include "m4n/options.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The search of assignment.h, compiled once for every vector width, and the class Assignment around it.
 #include "core/assignment.h"
 
 #include <fmt/format.h>
@@ -89,9 +90,9 @@ HWY_INLINE void place(AssignmentTable& t, std::int32_t i, std::size_t j) {
   t.position[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(j);
 }
 
-// Every item takes the position it likes best, raises its price until the second best is as good, and turns out whoever
-// had it, who is next. The number of steps is limited, for prices may rise by next to nothing. Items that find their
-// favourites taken at prices that cannot rise are left to the search; returns how many.
+// Every item takes the position it likes best, raises its price until the second best is as good, and displaces the
+// item that had it, which is next. The number of steps is limited, for prices may rise by next to nothing. Items that
+// find their favourites taken at prices that cannot rise are left to the search; returns how many.
 std::size_t ReduceRows(AssignmentTable& t) {
   std::size_t waiting = 0, steps = t.size + 16;
   for (std::size_t next = 0; next < t.size; ++next) {

@@ -1,8 +1,8 @@
-// The search behind structures/permutations/assignment.h, compiled once for every vector width; the answers do not
-// depend on the width.
+// The assignment problem: the best permutation of M items over M positions (class Assignment), and the search behind
+// it, compiled once for every vector width. The answers do not depend on the width.
 //
-// It works on reduced costs price_j - S[i][j], with the column duals as prices of the positions: an item likes the
-// position best where S[i][j] - price_j is largest.
+// The search works on reduced costs price_j - S[i][j], with the column duals as prices of the positions: an item likes
+// the position best where S[i][j] - price_j is largest.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -37,7 +37,7 @@ double dual_value(const AssignmentTable& table);
 //
 //     max over permutations y of  sum_i S[i][y_i]      =      min  sum_i u_i + sum_j w_j   s.t.   u_i + w_j >= S[i][j]
 //
-// S is M x M by rows, one row an item; y_i is the position of item i. Column reduction, one sweep of augmenting row
+// S is M x M by rows, one row per item; y_i is the position of item i. Column reduction, one sweep of augmenting row
 // reduction over all rows, then a Dijkstra search for every row that is still without a position: O(M^3) at worst. Any
 // column duals w are a valid start: those of the last call save most of the work when the scores have changed a little.
 // Ties are broken by index: equal input, equal answer.

@@ -1,4 +1,4 @@
-// The tables behind enum_names.h: one row a value. to_string and the parsers both read them.
+// The tables behind enum_names.h: one row per value. to_string and the parsers both read them.
 #include "core/enum_names.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Rows of features that are multiplied with weights, dense or sparse. Which of the two they are is asked once a row, at
-// run time: a solver is compiled once for both, and a row's own work hides the question.
+// Rows of features that are multiplied with weights, dense or sparse. Which of the two they are is asked once per row,
+// at run time: a solver is compiled once for both, and a row's own work hides the question.
 #pragma once
 #include <cstddef>
 #include <span>

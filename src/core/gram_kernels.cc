@@ -70,7 +70,7 @@ void ToDouble(const float* x, std::span<double> out) {
     hn::Store(hn::PromoteTo(d, hn::Load(half, x + a)), d, out.data() + a);
 }
 
-// Eight vectors of `out` stay in registers while their rows are added: one load a multiply-add.
+// Eight vectors of `out` stay in registers while their rows are added: one load per multiply-add.
 template <class T>
 HWY_INLINE void add_rows(std::span<const std::size_t> begin, const ScaledRow<T>* entries, const T* rows,
                          std::size_t stride, T* out) {

@@ -1,3 +1,4 @@
+// JSON values kept by nlohmann's library (json.h).
 #include "core/json.h"
 
 #include <nlohmann/json.hpp>

@@ -52,7 +52,7 @@ class Json {
   std::size_t size() const;
 
   std::string text() const;    // on one line
-  std::string pretty() const;  // a line a value
+  std::string pretty() const;  // a line per value
 
  private:
   struct Value;

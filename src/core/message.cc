@@ -1,3 +1,4 @@
+// Messages put together and written out, with options named as the caller calls them (message.h).
 #include "core/message.h"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Parsing of numbers, lists, words and file names given as options (option_values.h).
 #include "core/option_values.h"
 #include "core/message.h"
 

@@ -1,5 +1,5 @@
 // Work split over threads so that results never depend on how many there are: the range is cut into chunks of a
-// fixed size, each chunk is computed on its own, and whoever sums over chunks does so in their order.
+// fixed size, each chunk is computed on its own, and sums over chunks are taken in their order.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -38,7 +38,7 @@ void parallel_chunks(std::size_t n, std::size_t chunk_size, unsigned threads, Bo
   try {
     for (unsigned w = 1; w < workers; ++w) pool.emplace_back(work, w);
   } catch (const std::system_error&) {
-    // No more threads to be had: those there are do all the chunks.
+    // No more threads can be started: those that run do all the chunks.
   }
   if (workers > 0) work(0);
   for (auto& t : pool) t.join();

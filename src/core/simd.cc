@@ -1,3 +1,4 @@
+// The choice of the instruction set (m4n/simd.h), and the environment variable M4N_SIMD.
 #include "m4n/simd.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The hot loops of scores of consecutive sparse rows, those of a sentence: weights w lie in rows of `stride` numbers, a
-// feature each, in float or double; sums are taken in double. A view without values (x.value is empty) has ones
+// The hot loops of scores of consecutive sparse rows, those of a sentence: weights w lie in rows of `stride` numbers,
+// one row per feature, in float or double; sums are taken in double. A view without values (x.value is empty) has ones
 // everywhere. Rows of w lie far apart in memory: those of the next row of x are asked for while one is summed up.
 #pragma once
 #include <cstddef>

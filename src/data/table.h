@@ -1,4 +1,4 @@
-// The readers behind read_table, one a format. They fill a RawTable line by line; beside the result they hold one
+// The readers behind read_table, one per format. They fill a RawTable line by line; beside the result they hold one
 // buffer of text.
 #pragma once
 #include <algorithm>
@@ -24,7 +24,7 @@ struct RawTable {
   std::vector<std::string> feature_names;  // empty for LIBSVM
   std::vector<std::string> left_out;       // columns that are no features because they would give the label away
   std::string target_name;                 // the column the labels came from; empty: there is none
-  std::vector<std::string> target;         // one cell an example, as written; empty if there is no such column
+  std::vector<std::string> target;         // one cell per example, as written; empty if there is no such column
   std::vector<std::string> output_names;   // r1, r2, .. or y1, y2, .. where these are the output together
   std::vector<std::int32_t> outputs;  // n x output_names: ranks from 1, a permutation in each row; or marks 0 and 1
   std::vector<double> weight;         // empty: no such column
@@ -56,9 +56,9 @@ RawTable read_table(const std::string& path, const ReadOptions& options, Truth t
 RawTable read_csv(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected);
 RawTable read_libsvm(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected);
 
-// A dataset without labels, one row an example; what it holds is moved out of the table.
+// A dataset without labels, one row per example; what it holds is moved out of the table.
 Dataset unlabelled(RawTable& table);
-// The same with M labels an example: ranks as positions from 0, or marks as they are.
+// The same with M labels per example: ranks as positions from 0, or marks as they are.
 Dataset with_outputs(RawTable& table, OutputColumns outputs);
 
 // Weights of examples and classes. Products and sums of such weights stay within the range of a double.
@@ -76,7 +76,7 @@ struct CsvColumns {
     first_output = -6                      // and below: the place of one of several outputs, counted downwards
   };                                       // >= 0: the feature's place
   std::vector<std::string> names;          // as in the header
-  std::vector<std::ptrdiff_t> role;        // one a column of the file
+  std::vector<std::ptrdiff_t> role;        // one per column of the file
   std::vector<std::string> feature_names;  // by place
   std::vector<std::string> left_out;       // they would give the label away
   OutputColumns outputs = OutputColumns::one;

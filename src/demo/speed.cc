@@ -1,3 +1,4 @@
+// m4n bench: oracles, one fit of each surrogate and prediction, timed on made-up data.
 #include "demo/demo.h"
 
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ struct Fitted {
 };
 
 constexpr std::size_t cloud_n = 5000, cloud_d = 16, cloud_k = 26;  // examples, columns, classes
-constexpr double lambda = 0x1.0p-10, tol = 1e-3, fit_limit = 3;  // at most so many seconds a fit
+constexpr double lambda = 0x1.0p-10, tol = 1e-3, fit_limit = 3;  // at most so many seconds per fit
 constexpr std::size_t calls = 500;
 constexpr double call_budget = 0.1;  // seconds of CPU time for each oracle
 

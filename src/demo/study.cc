@@ -32,7 +32,7 @@ struct Size {
 };
 constexpr std::array sizes{Size{100, 20}, Size{1'000, 20}, Size{10'000, 5}, Size{100'000, 2}};
 
-// A grade too low costs 3 a step, a grade too high 1.
+// A grade too low costs 3 per step, a grade too high 1.
 CostMatrix too_low_is_worse(const std::vector<std::string>& grades) {
   const std::size_t k = grades.size();
   std::vector<double> cost(k * k);

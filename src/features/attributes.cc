@@ -1,4 +1,4 @@
-// See attributes.h. The table of names, and rows for a fixed dictionary; counting is in attribute_counter.cc.
+// Attributes to columns (attributes.h): the table of names, rows for a fixed dictionary, and learning a dictionary.
 #include "features/attributes.h"
 
 #include <fmt/format.h>

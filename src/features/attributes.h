@@ -1,3 +1,6 @@
+// Attributes of tokens and how they become columns of features: AttributeBatch holds those of a sentence, NameTable and
+// AttributeDictionary number them, AttributeCounter learns a dictionary.
+//
 // The attributes of a run of tokens (a sentence, as a rule): byte strings with a value each, one after another in one
 // buffer that is used again and again.
 #pragma once
@@ -61,8 +64,8 @@ class AttributeBatch {
 // is not in it is dropped. Or by feature hashing: column = hash(name) mod 2^bits, for any name; nothing is learnt or
 // stored. Names that meet in one column of one token, and a name given twice, add their values.
 //
-// Cost: O(bytes) for hashing and one probe of an open-addressed table an attribute; the probes of a batch are
-// prefetched. Memory: the bytes of the names, 8 bytes a name, 8 bytes a slot at 1.5 to 3 slots a name.
+// Cost: O(bytes) for hashing and one probe of an open-addressed table per attribute; the probes of a batch are
+// prefetched. Memory: the bytes of the names, 8 bytes per name, 8 bytes per slot at 1.5 to 3 slots per name.
 
 // Of the bytes of a name; part of the model format, the same on every machine.
 std::uint64_t attribute_hash(std::string_view name);
@@ -115,7 +118,7 @@ class AttributeDictionary {
   void append_rows(const AttributeBatch& batch, Scratch& scratch, SparseMatrix& out) const;
 
   // For the model file: version, hash bits, number and total size of the names (64-bit little-endian each), the length
-  // of every name (7 bits a byte, low ones first, the high bit says that more follow), all bytes of the names.
+  // of every name (7 bits per byte, low ones first, the high bit says that more follow), all bytes of the names.
   std::string to_bytes() const;
   // Throws Error, with `file`, on anything to_bytes does not write: other sizes, a name twice, an empty name.
   static AttributeDictionary from_bytes(std::string_view bytes, const std::string& file);

@@ -1,3 +1,4 @@
+// Fitting and applying the maps of feature_map.h: the choice of gamma, centres, landmarks and frequencies.
 #include "features/feature_map.h"
 
 #include <fmt/format.h>

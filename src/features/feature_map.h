@@ -4,8 +4,8 @@
 //                deviations), then every z_j standardised: the recipe of the authors' published code
 //   nystrom      landmarks c; z = K_cc^{-1/2} K(c, x), whose inner products approximate the kernel and equal it on the
 //                landmarks. Directions of K_cc below 1e-10 of the largest are dropped.
-//   fourier      z_j = sqrt(2/m) cos(w_j.x + b_j): w_j Gaussian of variance 2 gamma, b_j uniform; z.z' -> exp(-gamma
-//   |x-x'|^2)
+//   fourier      z_j = sqrt(2/m) cos(w_j.x + b_j): w_j Gaussian of variance 2 gamma, b_j uniform;
+//                z.z' -> exp(-gamma |x-x'|^2)
 //
 // Whatever is linear in these maps (whitening, standardising, scaling) is folded into the weights after training, so
 // that a model predicts from K(x, c) or cos(w.x + b) alone.

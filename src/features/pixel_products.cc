@@ -1,4 +1,4 @@
-// See pixel_products.h.
+// Products of neighbouring pixels (pixel_products.h).
 #include "features/pixel_products.h"
 
 #include <fmt/format.h>

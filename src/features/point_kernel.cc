@@ -1,3 +1,4 @@
+// Kernel values against fixed points, and products with the matrix K of all pairs (point_kernel.h).
 #include "features/point_kernel.h"
 
 #include <algorithm>

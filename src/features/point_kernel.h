@@ -1,3 +1,5 @@
+// Kernels: values against fixed points (PointKernel), and the matrix K of all pairs of examples (GramMatrix).
+//
 // K(x, c_1), .., K(x, c_m) for fixed points c: what kernel models, Nystrom features and RBF centres all evaluate.
 //
 //   rbf        exp(-gamma |x - c|^2)
@@ -5,7 +7,7 @@
 //   poly       (gamma x.c + 1)^degree
 //
 // Points lie in tiles of 64, coordinate by coordinate, so that one row against a tile is the score kernel with the
-// points as classes. Cost m x d a row.
+// points as classes. Cost m x d per row.
 #pragma once
 #include <cstddef>
 #include <memory>

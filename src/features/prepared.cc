@@ -1,3 +1,5 @@
+// Preparing training data, with a check of the memory that it needs (prepared.h), and exact kernels as rows of
+// features.
 #include "features/prepared.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Scores of rows of features under the weights of a model (row_weights.h).
 #include "features/row_weights.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Means and standard deviations of columns, dense and sparse, and how they are applied (standardize.h).
 #include "features/standardize.h"
 
 #include <cmath>

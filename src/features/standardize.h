@@ -9,7 +9,7 @@
 
 namespace m4n::detail {
 
-// weight: empty, or one a row (weights count as repeated rows).
+// weight: empty, or one per row (weights count as repeated rows).
 Standardizer fit_standardizer(const FeaturesView& x, std::span<const double> weight);
 void apply_in_place(const Standardizer& standardizer, Features& x);
 

@@ -1,3 +1,4 @@
+// The formulas of closed_form.h for zero-one and absolute costs.
 #include "games/closed_form.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Simplex steps of a game whose players learn new moves (growing_game.h), compiled once for every vector width.
 #include "games/growing_game.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ namespace m4n::detail {
 
 class GrowingGame {
  public:
-  // Forgets all moves and makes room for so many of either player.
+  // Forgets all moves and makes room for `room` moves of each player.
   void clear(std::size_t room);
   std::size_t room() const { return room_; }
   std::size_t rows() const { return rows_; }
@@ -40,7 +40,7 @@ class GrowingGame {
   bool dual_step(bool& moved);
 
   std::size_t room_ = 0, stride_ = 0, rows_ = 0, columns_ = 0;
-  // One line a basic variable, its value in the last place: basic = value - sum of coefficients times nonbasics. The
+  // One line per basic variable, its value in the last place: basic = value - sum of coefficients times nonbasics. The
   // line after the room for all columns is that of the objective.
   AlignedVector<double> table_;
   AlignedVector<std::int32_t> basic_, nonbasic_, where_;

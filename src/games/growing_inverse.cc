@@ -1,3 +1,4 @@
+// Updates of an inverse when rows and columns of its matrix come and go (growing_inverse.h).
 #include "games/growing_inverse.h"
 
 #include <algorithm>

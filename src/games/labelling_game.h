@@ -19,14 +19,15 @@
 // their range are taken for equal.
 //
 // A Problem says what is decoded:
-//   Scores       length(), unary (a padded row a position), and score(v, y) for it
+//   Scores       length(), unary (a padded row per position), and score(v, y) for it
 //   Decoder      scratch of a decoder
 //   one_cost     all positions have the first cost matrix
 //   kinds(v, costs)               which cost matrix each position has (checks that they fit); null if one_cost
 //   apart(v)                      no pair of labels scores: positions can be solved one by one
 //   own(v, m, label)              what a label scores by itself
 //   decode(decoder, v, unary, y)  the best labelling with other unary scores, and its score
-// structures/chains/game.h and structures/graphs/game.h are the two there are; each has a source file that compiles it.
+// The two of the library are in structures/chains/oracles.h and structures/graphs/oracles.h; the .cc file beside each
+// compiles the game for it.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -271,7 +272,7 @@ class LabellingGame<Problem>::Workspace {
   double attained = 0;
   // Risks L mu_m, and their rates along the direction of the step.
   PaddedMatrix<double> risk, rate, shift;
-  // What the rows were eased by (labelling_game_shake.h), added to the risks; all zero unless shaken.
+  // What the rows were eased by (labelling_game_loop.h), added to the risks; all zero unless shaken.
   PaddedMatrix<double> ease;
   bool shaken = false;
   AlignedVector<double> image, border, column;

@@ -1,4 +1,5 @@
-// What the parts of a labelling game share.
+// The loop of a labelling game: when it asks the decoder, what it answers, and what it does when its steps stall. How
+// it starts is in labelling_game_start.h, the simplex steps are in labelling_game_pivots.h.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -10,7 +11,7 @@
 
 namespace m4n::detail::game {
 
-// The inverse is computed afresh after so many pivots.
+// The inverse is computed again after this many pivots.
 inline constexpr int refresh_interval = 100, careful_interval = 1;
 
 // Steps that do not raise the value by this (in units of range/M) stall. After `patience` of them in a row the rows are
@@ -24,9 +25,6 @@ inline void zero(PaddedRows<double> rows) { std::fill_n(rows.data(), rows.rows()
 
 }  // namespace m4n::detail::game
 
-// The game from outside: the loop, the labellings asked of the decoder, the answer. How it starts is in
-// labelling_game_start.h, the simplex steps are in labelling_game_pivots.h, what is done when they stall in
-// labelling_game_shake.h.
 namespace m4n::detail {
 namespace game {
 
@@ -116,7 +114,7 @@ GameAnswer LabellingGame<Problem>::solve(const Scores& v, const GameLimits& limi
 }
 
 // Simplex steps and labellings until the gap seems closed, rounds are used up or nothing gains any more. False if the
-// basis fell to rounding errors, or it is to stop.
+// basis fell to rounding errors, or the caller asks to stop.
 template <class Problem>
 bool LabellingGame<Problem>::improve(const Scores& v, const GameLimits& limits, Workspace& ws) const {
   ws.finished = false;
@@ -150,7 +148,7 @@ bool LabellingGame<Problem>::improve(const Scores& v, const GameLimits& limits, 
 }
 
 // When rounding errors have made the basis useless: once more from the start, with costs that agree where they nearly
-// did, and a fresh inverse at every pivot. The bounds stay true, for they are evaluated with the exact costs.
+// did, and a fresh inverse at every pivot. The bounds stay true: they are evaluated with the exact costs.
 template <class Problem>
 bool LabellingGame<Problem>::restart(const Scores& v, Workspace& ws) const {
   if (ws.costs != exact_.data()) return false;

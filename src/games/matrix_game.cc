@@ -1,4 +1,5 @@
-// Rank-one updates of the inverse basis of a matrix game; the formulas are those of a bordered or exchanged inverse.
+// The matrix game (matrix_game.h): updates of the inverse basis by rank one, and the way from a warm or cold start to a
+// certificate. The pivots are in matrix_game_pivots.cc.
 #include "games/matrix_game.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What an oracle promises: the max-min value lies between the two numbers, both evaluated at feasible points.
+// The max-min game of classes for any cost matrix: the bounds that every oracle promises, the basis of the simplex
+// method, and the oracle itself.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 namespace m4n::detail {
 
+// What an oracle promises: the max-min value lies between the two numbers, both evaluated at feasible points.
 struct Bounds {
   double lower = 0, upper = 0;  // lower <= max-min value <= upper
 };

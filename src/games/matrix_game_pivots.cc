@@ -1,4 +1,5 @@
-// Primal simplex method for the matrix game: pricing, ratio test, pivot. The basis and its inverse are in game_basis.
+// Primal simplex method for the matrix game: pricing, ratio test, pivot. The basis and its inverse are in
+// matrix_game.cc.
 //
 // With W the inverse basis, (t, mu_S) = W e_0 and the multipliers are (theta, -nu_Y) = (1, v_S) W. The basis is optimal
 // when r_j = v_j + (A^T nu)_j - theta <= 0 for every class and nu >= 0. Otherwise the worst of them enters: a class, or

@@ -1,5 +1,4 @@
-// Primal active-set method for the proximal step of a matrix loss; the linear algebra of a face is in
-// matrix_prox_face.cc.
+// The proximal step of a matrix loss (matrix_prox.h): the primal active-set method, then the linear algebra of a face.
 #include "games/matrix_prox.h"
 
 #include <algorithm>

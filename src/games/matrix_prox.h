@@ -10,8 +10,8 @@
 //
 // It stops at the first class that reaches zero (it leaves S) or the first row that reaches t (it enters Y); at the
 // maximum of the face the class with the largest gain enters or the row with the most negative multiplier leaves. Every
-// inner solve increases the objective, so a visit may be cut short. Cost of an inner solve: O(|Y|^2 |S| + k (|S| +
-// |Y|)).
+// inner solve increases the objective, so a visit may be cut short. Cost of an inner solve:
+// O(|Y|^2 |S| + k (|S| + |Y|)).
 #pragma once
 #include <cstddef>
 #include <cstdint>

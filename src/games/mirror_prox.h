@@ -27,7 +27,7 @@ class MirrorProx {
     return {zero, zero, zero, zero, zero, zero, zero, zero, zero};
   }
 
-  // Arithmetic of one call, in multiply-adds: two products with A and four softmaxes an iteration.
+  // Arithmetic of one call, in multiply-adds: two products with A and four softmaxes per iteration.
   std::size_t work() const {
     const std::size_t parts = space_->padded_parts();
     return static_cast<std::size_t>(iterations_) * parts * (4 * parts + 64);

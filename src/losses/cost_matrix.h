@@ -1,3 +1,6 @@
+// Costs of classes: CostMatrix, means of costs over examples and sequences, and the same costs as solvers see them
+// (SimplexLoss).
+//
 // What a mistake costs on the simplex: cost[true][predicted], as users write it (the convention of confusion
 // matrices). Internally A = cost^T, so that L(y, t) = phi(y)^T A phi(t) is the loss of PREDICTING y when the TRUTH
 // is t, and h(mu) = min_y (A mu)_y is the Bayes risk of mu.

@@ -1,3 +1,4 @@
+// Costs of misses and false alarms: from a file, from a program, from a model file (label_costs.h).
 #include "losses/label_costs.h"
 
 #include <fmt/format.h>

@@ -19,7 +19,7 @@ class LabelCosts {
   static constexpr double smallest = 1e-30, largest = 1e30;
 
   static LabelCosts hamming(std::size_t labels);
-  // One cost a label, each from `smallest` to `largest`; `origin` and the names of the labels are for messages.
+  // One cost per label, each from `smallest` to `largest`; `origin` and the names of the labels are for messages.
   LabelCosts(std::vector<double> miss, std::vector<double> false_alarm, const std::string& origin,
              const std::vector<std::string>& names = {});
   // CSV rows `miss,false_alarm` in the order of the labels, or `label,miss,false_alarm` in any order; a first row
@@ -45,7 +45,7 @@ class LabelCosts {
 std::vector<double> kept_costs(const LabelCosts& costs);
 LabelCosts remembered_costs(const std::vector<double>& kept, const std::vector<std::string>& labels);
 
-// Mean over the examples, weighted unless `weight` is empty. All labels are 0 or 1, M an example.
+// Mean over the examples, weighted unless `weight` is empty. All labels are 0 or 1, M per example.
 double mean_label_cost(const LabelCosts& costs, std::span<const std::int32_t> truth,
                        std::span<const std::int32_t> predicted, std::span<const double> weight);
 

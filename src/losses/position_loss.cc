@@ -1,3 +1,5 @@
+// Position losses, the choice among them that options ask for, and the losses of examples of different sizes
+// (position_loss.h).
 #include "losses/position_loss.h"
 
 #include <fmt/format.h>

@@ -1,11 +1,14 @@
+// Losses of permutations: PositionLoss, the choice that options make (PositionLossChoice), and the losses and parts of
+// examples of different sizes (PositionLosses, PermutationParts).
+//
 // What a wrong permutation costs, for losses that look at one item at a time:
 //
 //     L(t, y) = c0 + sum_i w_i B[t_i][y_i]
 //
 // A permutation y gives the position of every item, all counted from 0: item i is at position y[i]. Its matrix has
-// P[i][y_i] = 1, by rows of M, one row an item. B[k][j] is what an item costs that is truly at position k and predicted
-// at position j. With the means P of the truth and Q of the prediction (both doubly stochastic) the expected loss is
-// c0 + <Q, A P> with
+// P[i][y_i] = 1, by rows of M, one row per item. B[k][j] is what an item costs that is truly at position k and
+// predicted at position j. With the means P of the truth and Q of the prediction (both doubly stochastic) the expected
+// loss is c0 + <Q, A P> with
 //
 //     (A P)[i][j] = w_i sum_k P[i][k] B[k][j],        (A^T Q)[i][k] = w_i sum_j B[k][j] Q[i][j]
 //
@@ -85,7 +88,7 @@ class PositionLoss {
 // A position loss as users name it, before or after the number of items is known:
 //
 //     hamming, footrule, spearman (squared), precision@K, dcg     by name, for any number of items
-//     weighted                                                    one weight an item: Hamming with weights
+//     weighted                                                    one weight per item: Hamming with weights
 //     matrix                                                      cost[true position][predicted position]
 //
 // The gain of dcg is M - 1 - j at position j, its discount 1 / log2(2 + j).
@@ -108,7 +111,7 @@ class PositionLossChoice {
   const std::string& name() const { return name_; }
   const std::vector<double>& values() const { return values_; }
   PositionLoss make(std::size_t items) const;
-  // One score an item says all there is to say, as the loss is of rank one; otherwise one a cell (item, position).
+  // One score per item is enough, as the loss is of rank one; otherwise one per cell (item, position).
   bool scores_items() const { return scores_items(name_); }
   static bool scores_items(const std::string& name);
 
@@ -187,7 +190,7 @@ class PermutationParts {
   const PositionLoss* rank_one_;
 };
 
-// Rankings with a loss of rank one need one score an item; everything else a score a cell. `loss` must outlive it.
+// Rankings with a loss of rank one need one score per item; everything else one score per cell. `loss` must outlive it.
 inline PermutationParts ranking_parts(const PositionLoss& loss, bool ranking) {
   return PermutationParts(ranking && loss.form() == PositionLoss::Form::rank_one ? &loss : nullptr);
 }

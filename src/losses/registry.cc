@@ -1,3 +1,4 @@
+// The table of losses that have names (registry.h), and how options are looked up in it.
 #include "losses/registry.h"
 
 #include <algorithm>

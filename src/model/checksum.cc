@@ -1,4 +1,4 @@
-// CRC-64/XZ, eight bytes a step. Bits are reflected (the first bit of a byte is its least significant one), the
+// CRC-64/XZ, eight bytes per step. Bits are reflected (the first bit of a byte is its least significant one), the
 // register starts as all ones and is inverted at the end.
 //
 // table[0][b] is the register after the byte b alone; table[j][b] the same followed by j zero bytes. The CRC is

@@ -1,6 +1,8 @@
+// Bytes of model files: their checksum, and numbers in little-endian order.
+//
 // CRC-64/XZ: the remainder of the bytes, read as a polynomial over GF(2), modulo the ECMA-182 polynomial. It finds
 // every damage that lies within 64 consecutive bits (so any changed byte), and any other with probability
-// 1 - 2^-64. It guards against accidents, not against forgery. About one table look-up a byte, eight at a time.
+// 1 - 2^-64. It guards against accidents, not against forgery. About one table look-up per byte, eight at a time.
 #pragma once
 #include <array>
 #include <bit>

@@ -1,3 +1,4 @@
+// The report of a cross-validation, as text and as JSON.
 #include "reports/report.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The reports of train, info and eval as JSON, and the weights that dump prints.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -119,7 +120,7 @@ std::string info_json(const Model& model) {
   if (const char* const parts = structure.traits().part.many) object.set(parts, common.parts);
   object.set("classes", common.classes);
   structure.describe(model, object);
-  // The named losses are told by their name.
+  // Named losses are identified by their names.
   if (!common.cost.empty() && !find_loss(common.loss_name))
     object.set("cost", Json::rows(std::span<const double>(common.cost), model.k()));
   return object.text() + "\n";

@@ -1,3 +1,4 @@
+// The paper's tables, as Markdown and as JSON.
 #include "reports/report.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The reports of train, info and eval as text for people.
 #include "reports/report.h"
 
 #include <fmt/format.h>
@@ -129,7 +130,7 @@ std::string info_text(const Model& model) {
 std::string eval_text(const Evaluation& evaluation, const Model& model, const Bootstrap* bootstrap) {
   constexpr std::size_t most_classes = 30;
   const StructureTraits& traits = structure_of(model).traits();
-  const bool many = evaluation.parts > 0;  // labels by example, whose table stands for the confusion matrix
+  const bool many = evaluation.parts > 0;  // labels per example: a table of labels, no confusion matrix
   Lines lines = {{many ? traits.example.many : "examples", std::to_string(evaluation.n)}};
   if (many) lines.emplace_back(traits.part.many, std::to_string(evaluation.parts));
   const std::size_t first = lines.size();

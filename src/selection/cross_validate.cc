@@ -184,7 +184,7 @@ class CrossValidation {
     parallel_chunks(units, 1, workers, [&](std::size_t unit, std::size_t, std::size_t, unsigned) {
       if (!stopped()) compute_unit(unit / options_.gammas.size(), unit % options_.gammas.size(), batches, inner);
     });
-    // In one order, whoever was done first: sums over splits must not depend on threads.
+    // In one order, whichever was done first: sums over splits must not depend on threads.
     std::sort(result_.cells.begin(), result_.cells.end(), [](const CvCell& a, const CvCell& b) {
       return std::make_tuple(a.candidate, a.gamma, a.split, -a.lambda) <
              std::make_tuple(b.candidate, b.gamma, b.split, -b.lambda);
@@ -232,7 +232,7 @@ class CrossValidation {
     return out;
   }
 
-  // Adds a point by lambda; stops early where the context is cancelled.
+  // Adds one point per lambda; stops early where the context is cancelled.
   void learn(const TrainingSet& set, const HeldOut& validation, const HeldOut* test, const Family& family,
              std::span<const double> lambdas, const Context& inner, std::vector<LearntPoint>& points) const {
     if (stopped()) return;

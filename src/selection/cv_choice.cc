@@ -1,3 +1,4 @@
+// Choosing by validation losses, and growing the grid of lambdas (cv_choice.h).
 #include "selection/cv_choice.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Writing and reading the directory of a cross-validation, and its lock (cv_store.h).
 #include "selection/cv_store.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // The cells of a cross-validation in a directory, so that a run that was stopped goes on where it was:
 //
 //   settings.json  what was asked for, with a checksum of the data: other settings are refused
-//   cells.csv      one line a cell: appended to as paths are done, sorted at the end
+//   cells.csv      one line per cell: appended to as paths are done, sorted at the end
 //   cv.json        the report, when all is done
 #pragma once
 #include <fstream>

@@ -1,3 +1,4 @@
+// The paper's data sets and protocols, run by cross-validation (reproduce.h).
 #include "selection/reproduce.h"
 
 #include <fmt/format.h>
@@ -25,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr double never = 1e-12;  // a tolerance that 50 passes do not reach
 constexpr int paper_passes = 50, table2_passes = 100, paper_iterations = 20;
 constexpr int patient_epochs = 20'000;
-// Of rankings even 1e-2 takes M3N half a minute a split on glass, most of it at 2^-10.
+// Of rankings even 1e-2 takes M3N half a minute per split on glass, most of it at 2^-10.
 constexpr PaperTask classes{"MC", "multiclass", true, false, true, false, 1e-3, patient_epochs};
 constexpr PaperTask grades{"ORD", "ordinal", false, true, true, false, 1e-3, patient_epochs};
 constexpr PaperTask words{"SEQ", "sequence", true, false, false, false, 1e-3, patient_epochs};

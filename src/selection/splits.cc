@@ -1,3 +1,4 @@
+// Random splits and folds of the examples, and checks of folds that were given.
 #include <fmt/format.h>
 
 #include <algorithm>

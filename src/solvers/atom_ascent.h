@@ -8,7 +8,7 @@
 // After a full pass, cached passes follow as long as the dual gains at least as much per counted operation as in that
 // full pass. Operations, not seconds: the result does not depend on the machine or on what else it does. The weights
 // of about the last passes are averaged (solvers/recent_mean.h); the certificate looks at that mean where there is one,
-// and its dual value is that of the atoms, with w rebuilt from them. Whoever is stopped before the first certificate
+// and its dual value is that of the atoms, with w rebuilt from them. A run that is stopped before the first certificate
 // gets one all the same: the exact one if it takes no longer than a moment, otherwise one of hasty upper bounds.
 //
 // Derived gives what depends on the structure:
@@ -17,7 +17,7 @@
 //   visit(i, full, total)             one visit; adds to `total` what it gained and what it cost
 //   rebuild()                         w := w(mu) afresh, and value_, the dual value of the atoms
 //   Worker, worker(weights)           the memory of a thread; the weights are made ready for all threads
-//   upper(i, weights, worker)         from above, S(v_i, y_i) at other weights; where hasty_ is set, as fast as may be
+//   upper(i, weights, worker)         from above, S(v_i, y_i) at other weights; fast where hasty_ is set
 #pragma once
 #include <atomic>
 #include <cmath>
@@ -82,7 +82,7 @@ class AtomAscent {
   };
   // How far above the gap at the end of a pass the sum of the gaps met during it lies, about.
   static constexpr double likely = 1.7;
-  // The mean follows the weights of about the last so many passes.
+  // The mean follows the weights of about that many of the last passes.
   static constexpr double passes_of_mean = 3;
   // Seconds.
   static constexpr double moment = 2;
@@ -112,7 +112,7 @@ class AtomAscent {
   double value_ = 0;  // the dual, as the gains of the visits sum up
   bool hasty_ = false;
   const std::function<bool()> stop_ = [this] { return watch_.expired(); };  // for long calls of an oracle
-  std::function<bool()> give_up_;                                           // the same of a certificate
+  std::function<bool()> give_up_;                                           // for long certificates
 
  private:
   Derived& derived() { return static_cast<Derived&>(*this); }

@@ -3,7 +3,7 @@
 //   max over d beta of  sum_a d beta_a gain_a - (c/2) d beta^T G d beta      beta + d beta on the simplex
 //
 // by moving weight between two atoms at a time, from the one of least slope that has weight to the one of largest
-// slope, until the spread of the slopes is small. Returns the value; `change` is d beta. O(atoms) a step.
+// slope, until the spread of the slopes is small. Returns the value; `change` is d beta. O(atoms) per step.
 #pragma once
 #include <cstddef>
 #include <vector>

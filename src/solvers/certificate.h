@@ -12,7 +12,7 @@
 
 namespace m4n::detail {
 
-// Scorers whose scores come from one row of coefficients an example take all of them at once.
+// Scorers whose scores come from one row of coefficients per example take all of them at once.
 template <class Scorer>
 concept HasCoefficients = requires(Scorer& s) {
   s.set_coefficients(AlignedVector<double>(), 1U);

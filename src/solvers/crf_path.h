@@ -31,7 +31,7 @@ void adopt_marginals(const Problem<Scorer>& problem, const Crf& crf, DualPoint<C
   }
 }
 
-// Several solvers in a row, told as one: epochs and seconds go on, and the best dual bound stays.
+// Several solvers in a row, reported as one: epochs and seconds go on, and the best dual bound stays.
 class Relay {
  public:
   explicit Relay(const PathRequest& request)

@@ -1,3 +1,4 @@
+// Scores and updates of an exact kernel (kernel_scorer.h).
 #include "solvers/kernel_scorer.h"
 
 #include <algorithm>

@@ -1,14 +1,13 @@
-// Scores of an exact kernel: v_i = sum_j K(x_i, x_j) a_j with one coefficient row a_j an example; the bias adds 1 to K.
-// The solver sees the same Scorer as for linear features. A score is kept as the sum of three parts,
+// Scores of an exact kernel: v_i = sum_j K(x_i, x_j) a_j with one coefficient row a_j per example; the bias adds 1 to
+// K. The solver sees the same Scorer as for linear features. A score is kept as the sum of three parts,
 //
 //   v_i = base_i + change_i + sum over late p of K(x_i, x_p) step_p,
 //
-//   update(i, delta)         a_i += scale delta, remembered as a late step. After 32 of them ONE pass over their rows
-//   of
-//                            K adds them to `change`: the same iterates as updating every time. Steps touch few
-//                            classes, and only those are computed: n multiply-adds a class that moved.
+//   update(i, delta)         a_i += scale delta, remembered as a late step. After 32 of them ONE pass over their
+//                            rows of K adds them to `change`: the same iterates as updating every time. Steps touch few
+//                            classes, and only those are computed: n multiply-adds per class that moved.
 //   scores(i)                at most 32 x k.
-//   set_coefficients(a)      base = K a in double, change = 0: n multiply-adds a coefficient that is not 0.
+//   set_coefficients(a)      base = K a in double, change = 0: n multiply-adds per coefficient that is not 0.
 //
 // K is kept in float (n^2 x 4 bytes), a and base in double. `change` is in float: its rounding is relative to how far
 // the scores have moved since set_coefficients, so it vanishes as a solver converges. Certificates are taken right

@@ -1,3 +1,4 @@
+// Atoms of labellings: gathered, appended, weighed again, dropped (labelling_atoms.h).
 #include "solvers/labelling_atoms.h"
 
 #include <algorithm>

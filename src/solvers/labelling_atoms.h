@@ -6,8 +6,8 @@
 // truth itself is the first atom and has none. With the block's Gram matrix G_ab = <Psi_i delta_a, Psi_i delta_b> the
 // weights are re-optimised without looking at features:
 //
-//   max over d beta of  sum_a d beta_a gain_a - (c/2) d beta^T G d beta,    gain_a = risk_a + v.delta_a,  c = p_i /
-//   lambda
+//   max over d beta of  sum_a d beta_a gain_a - (c/2) d beta^T G d beta,
+//   gain_a = risk_a + v.delta_a,   c = p_i / lambda
 //
 // by moving weight between two atoms at a time. The dual changes by p_i times that maximum: it never falls.
 #pragma once
@@ -68,7 +68,7 @@ class AtomBlock {
   void append(double risk, std::size_t stride, const AtomScratch& scratch);
   // Re-optimises the weights given scratch.gain; the changes go to scratch.change. Returns the value of the maximum.
   double reweigh(double c, AtomScratch& scratch);
-  // Forgets atoms that have had no weight for so many visits in a row.
+  // Forgets atoms that have had no weight for `visits` visits in a row.
   void forget(unsigned visits, std::size_t stride);
 
  private:

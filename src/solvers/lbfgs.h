@@ -1,6 +1,6 @@
 // Limited-memory BFGS in the primal, for smooth surrogates (CRF). Block ascent needs many passes when lambda is tiny;
 // this does not care. Memory 10; the two-loop recursion; a step must satisfy the Armijo and the weak Wolfe condition,
-// found by bisection. One evaluation costs about two epochs of scores. Cost O(n d k + 10 d k) an iteration.
+// found by bisection. One evaluation costs about two epochs of scores. Cost O(n d k + 10 d k) per iteration.
 #pragma once
 #include <algorithm>
 #include <cmath>

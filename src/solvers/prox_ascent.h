@@ -24,7 +24,7 @@
 
 namespace m4n::detail {
 
-// Which blocks a solver visits in which of the coming sweeps: a linked list a sweep, so that a sweep costs what it
+// Which blocks a solver visits in which of the coming sweeps: a linked list per sweep, so that a sweep costs what it
 // visits and not n.
 
 class Agenda {
@@ -135,7 +135,7 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   const auto far_off = [&] {
     if (visits - rebuilt_at >= trusted_epochs * static_cast<double>(n)) return false;
     const std::optional<Certificate> found = certify(problem, surrogate, dual, context.threads, &watch);
-    if (!found) return true;  // told to stop
+    if (!found) return true;  // it was asked to stop
     if (!(found->relative_gap() > std::max(options.tol, worth_rebuilding))) return false;
     schedule.seen(visits, found->relative_gap());
     return true;
@@ -164,7 +164,7 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
     }
     look(&watch);
   }
-  // Whoever stops the solver gets the best certified weights at once, if there are any.
+  // A caller who stops the solver gets the best certified weights at once, if there are any.
   if (certified_at != visits && !(stopped && best.known())) look(nullptr);
   best.restore(*problem.scorer);
   result.seconds = watch.seconds();

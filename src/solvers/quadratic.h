@@ -4,7 +4,7 @@
 //   H = 2 sum_i p_i Phi_i Phi_i^T + lambda I,     b = -2 sum_i p_i Phi_i (A phi(y_i))^T,
 //
 // by a Cholesky factorisation while H is small enough to hold (O(n d^2 + d^3)), by conjugate gradients on all classes
-// at once beyond that (O(non-zeros x k) an iteration). The certificate is that of primal_loss.h.
+// at once beyond that (O(non-zeros x k) per iteration). The certificate is that of primal_loss.h.
 //
 // 0-1 is written with A = -I (the paper's choice, a = 1), so that v regresses onto phi(y) itself.
 #pragma once
@@ -165,7 +165,7 @@ void quadratic_path(Problem<Scorer> problem, const FeatureRows& x, bool bias, co
 //
 //   (K + diag(lambda / (2 p_i))) a = t,
 //
-// by conjugate gradients on all classes at once, O(n^2 k) an iteration. With g_i = 2 p_i (v_i - t_i) + lambda a_i the
+// by conjugate gradients on all classes at once, O(n^2 k) per iteration. With g_i = 2 p_i (v_i - t_i) + lambda a_i the
 // gradient of P is sum_i Phi_i g_i^T, so the certificate of primal_loss.h reads D = P - g.(K g) / (2 lambda).
 
 // target(i): the padded row of targets of example i. Starts from the coefficients `a` and leaves the solution there.

@@ -4,7 +4,7 @@
 //
 //   mean <- mean + rate (w - mean),   rate = min(1, visits since the last time / n)
 //
-// This costs as many multiply-adds as there are weights, after every sweep. Where a pass over all examples does not
+// This costs one multiply-add per weight after every sweep. Where a pass over all examples does not
 // cost far more than that (sparse features of a large vocabulary), and for kernels, the present weights stand in.
 #pragma once
 #include <algorithm>
@@ -27,7 +27,7 @@ class RecentMean {
     }
   }
 
-  // After so many visits, as a share of n.
+  // `visits`: how many were made, as a share of n.
   void follow(double visits) {
     if constexpr (is_one_vector) {
       if (!mean_) return;

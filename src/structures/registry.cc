@@ -1,4 +1,4 @@
-// The structures there are. A room has a function that makes its structures; its line is here.
+// All structures. A room has a function that makes its structures; its line is here.
 #include <iterator>
 
 #include "structures/structure.h"

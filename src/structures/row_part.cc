@@ -1,3 +1,4 @@
+// Writing, reading, checking and showing the weights on rows of features (row_part.h).
 #include "structures/row_part.h"
 
 #include <fmt/format.h>

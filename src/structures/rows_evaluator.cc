@@ -1,3 +1,4 @@
+// Loss, metrics and resamples from rows of numbers (rows_evaluator.h).
 #include "structures/rows_evaluator.h"
 
 #include <fmt/format.h>

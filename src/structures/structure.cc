@@ -1,3 +1,4 @@
+// What structures have in common unless they say otherwise (structure.h).
 #include "structures/structure.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // What is predicted. A Structure is the door of a room: everything that a task needs beyond the machinery shared by
 // all, behind one interface. fit, cross-validation, the commands and the Python bindings are written once over it.
 //
-// A new structure is a folder with one such class and one line in structures/registry.cc (docs/extending.md). The typed
-// suite of tests/structures says what is missing.
+// A new structure is a folder with one such class and one line in structures/registry.cc (docs/extending.md). The suite
+// tests/structures/every_structure_test.cc runs over every structure of the registry and says what is missing.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// Reading tables, predicting and showing models for structures whose examples are rows (table_structure.h).
 #include "structures/table_structure.h"
 
 #include <fmt/format.h>

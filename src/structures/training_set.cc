@@ -1,3 +1,4 @@
+// Checks of training data and of solutions, and training sets made of rows (training_set.h).
 #include "structures/training_set.h"
 
 #include <fmt/format.h>

@@ -63,11 +63,11 @@ class TrainingSet {
 
 // ---- for all training sets
 
-// Throws Error unless there is one weight by example, positive and finite, or none.
+// Throws Error unless there is one weight per example, positive and finite, or none.
 void check_weights(const Dataset& data);
 // Throws Error on sparse rows without values, which only sequences have.
 void require_values(const Features& x);
-// p_i: the weights of the examples, summing to 1; times `factor`, one by example, unless that is empty.
+// p_i: the weights of the examples, summing to 1; times `factor`, one per example, unless that is empty.
 std::vector<double> normalised_weights(const Dataset& data, std::span<const double> factor = {});
 // Data or options so extreme that doubles cannot hold the answer give no model.
 void check_finite(const Solution& solution, std::span<const double> weights);

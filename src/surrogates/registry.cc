@@ -1,3 +1,4 @@
+// The table of surrogates, and the decoders that go with them (registry.h).
 #include "surrogates/registry.h"
 
 namespace m4n::detail {

@@ -1,4 +1,4 @@
-// What is minimised: one row by surrogate, read by options, help, model checks, decoders, candidates of a search and
+// What is minimised: one row per surrogate, read by options, help, model checks, decoders, candidates of a search and
 // Python. What a row asks of a structure, the structure's training answers with an oracle, or refuses.
 #pragma once
 #include <span>
@@ -29,7 +29,7 @@ const SurrogateRow& surrogate_row(SurrogateKind kind);
 //   expected          the least expected cost under a distribution: crf; smoothed m4n; of classes also qs, whose scores
 //                     are minus the expected costs themselves
 bool goes_with(Decoder decoder, SurrogateKind surrogate, double smoothing, bool classes);
-// The one of those who ask for none. `largest`: what the largest score is called.
+// The default decoder. `largest`: what the largest score is called.
 Decoder usual_decoder(SurrogateKind surrogate, double smoothing, bool symmetric_costs, Decoder largest);
 
 }  // namespace m4n::detail

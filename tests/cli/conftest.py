@@ -46,7 +46,7 @@ class Tool:
         return self.json("train", data, "--model", model, *options)
 
     def predict(self, model, data, *options):
-        """The prediction file as a list of dictionaries, one a row."""
+        """The prediction file as a list of dictionaries, one per row."""
         text = self("predict", model, data, *options, expect=DONE).stdout
         return list(csv.DictReader(io.StringIO(text)))
 

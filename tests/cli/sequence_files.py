@@ -95,7 +95,7 @@ class Chain:
         return [(mass / sum(masses), y) for mass, (_, y) in zip(masses, ranked)]
 
     def marginals(self, words):
-        """One dictionary a token."""
+        """One dictionary per token."""
         out = [dict.fromkeys(self.classes, 0.0) for _ in words]
         for p, y in self.probabilities(words):
             for own, label in zip(out, y):

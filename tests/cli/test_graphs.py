@@ -50,7 +50,7 @@ def costs(tmp_path):
 
 
 def predicted_labels(rows, examples):
-    """The labels of prediction rows, a list a graph."""
+    """The labels of prediction rows, a list per graph."""
     at = iter(rows)
     out = []
     for number, graph in enumerate(examples, 1):

@@ -125,8 +125,9 @@ def test_every_way_with_every_surrogate(m4n, marked, tmp_path, costs, edge_optio
 @pytest.mark.parametrize("uneven", [False, True], ids=["hamming", "costs"])
 @pytest.mark.parametrize("surrogate", ["m4n", "m3n", "crf"])
 def test_labels_apart_are_classes(m4n, marked, tmp_path, costs, surrogate, uneven):
-    """Without edges: one problem of two classes a label, with scores s and -s, the costs divided by M, and the same lambda.
-    Costs divided by M are the costs themselves with scores M times as large: lambda / M, and the objective divided by M."""
+    """Without edges: one problem of two classes per label, with scores s and -s, the costs divided by M, and the same
+    lambda. Costs divided by M are the costs themselves with scores M times as large: lambda / M, and the objective
+    divided by M."""
     path, x, marks = marked
     strict = ["--surrogate", surrogate, "--tol", "1e-11", "--epochs", 100000]
     lambda_ = 0.02

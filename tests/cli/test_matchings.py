@@ -1,4 +1,5 @@
-"""Matchings: train, predict, eval, info, dump, cv, generate against plain Python; sizes that vary, one point a side."""
+"""Matchings: train, predict, eval, info, dump, cv, generate against plain Python; sizes that vary, one point
+per side."""
 
 import gzip
 import itertools
@@ -15,7 +16,7 @@ SIZES = [3, 1, 4, 2, 5, 3, 4, 1, 2, 5, 3, 4, 2, 3]
 
 @pytest.fixture(scope="module")
 def matched(tmp_path_factory):
-    """Fourteen matchings of one to five points a side, three features a pair."""
+    """Fourteen matchings of one to five points per side, three features per pair."""
     examples = matchings(SIZES, 3, seed=1, noise=1.3)
     path = tmp_path_factory.mktemp("matched") / "matched.txt"
     path.write_text(matching_text(examples, ["near", "like", "odd"]))

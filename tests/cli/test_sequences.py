@@ -28,7 +28,7 @@ VARIANTS = [
 
 @pytest.fixture(scope="module")
 def tagged(m4n, tmp_path_factory):
-    """80 generated sentences: a word and its label a line."""
+    """80 generated sentences: a word and its label per line."""
     path = tmp_path_factory.mktemp("tagged") / "tagged.txt"
     m4n("generate", "--task", "sequence", "--n", 80, "--seed", 3, "--out", path, expect=DONE)
     return path

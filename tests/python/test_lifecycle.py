@@ -48,7 +48,7 @@ def test_memory_stays_over_a_thousand_fits():
     def label():
         MaxMinSequenceLabeler(tol=0.5).fit(words, labels).predict(words)
 
-    # A fit alone handles 8 kB of features; a leak of one such array a fit would be 8 MB.
+    # A fit alone handles 8 kB of features; a leak of one such array per fit would be 8 MB.
     assert growth(fit, 100, 1000) < 4e6
     assert growth(label, 20, 100) < 4e6
 

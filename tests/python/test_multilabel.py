@@ -106,7 +106,7 @@ def test_edges_that_are_given(cli, tmp_path):
     assert tree.edges_.shape == (3, 2) and tree.edge_weights_.shape == (3, 2, 2)
     together = tree.edge_weights_[:, 0, 0] + tree.edge_weights_[:, 1, 1]
     assert (together > tree.edge_weights_[:, 0, 1] + tree.edge_weights_[:, 1, 0]).any()
-    scores = X @ tree.coef_.T + tree.intercept_  # two a label, for off and on
+    scores = X @ tree.coef_.T + tree.intercept_  # two per label, for off and on
     assert scores.shape == (150, 8)
     assert MaxMinMultiLabelClassifier(edges=tree.edges_).fit(X, Y).to_bytes() == tree.to_bytes()
     frame = pd.DataFrame(Y, columns=list("abcd"))

@@ -1,7 +1,7 @@
 """scikit-learn's own checks, for every estimator whose X is a table.
 
 MaxMinRanker and MaxMinMultiLabelClassifier learn from permutations and from columns of 0 and 1, while the checks bring
-one label an example. Thin subclasses turn these labels into such outputs, so that everything the checks ask of X,
+one label per example. Thin subclasses turn these labels into such outputs, so that everything the checks ask of X,
 parameters, attributes and predictions is asked of them, too.
 """
 

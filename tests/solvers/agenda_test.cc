@@ -68,7 +68,7 @@ TEST(RecentMean, ForgetsWhatIsAnEpochAgo) {
 }
 
 TEST(RecentMean, IsThePresentWhereAnAverageWouldCostTooMuch) {
-  // One entry an example in a vocabulary of 1000: a pass costs less than the weights are long.
+  // One entry per example in a vocabulary of 1000: a pass costs less than the weights are long.
   constexpr std::size_t n = 500, d = 1000;
   SparseMatrix x;
   x.rows = n;

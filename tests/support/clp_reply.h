@@ -1,5 +1,5 @@
 // An independent reference for the tests: the min player's side of the game of a chain, with all R^M labellings
-// written out, solved by Clp. One distribution nu_m over predictions a position:
+// written out, solved by Clp. One distribution nu_m over predictions per position:
 //
 //     min u   s.t.   score(t) + (1/M) sum_m sum_y cost[t_m][y] nu_m(y) <= u   for every labelling t
 //

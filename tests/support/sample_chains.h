@@ -1,4 +1,4 @@
-// Small models of sequences, one a way of reading them, made as in sample_models.h. sample_chain() is
+// Small models of sequences, one per way of reading them, made as in sample_models.h. sample_chain() is
 // tests/golden/chain_v1.m4n and must never change.
 #pragma once
 #include <initializer_list>

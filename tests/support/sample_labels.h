@@ -45,7 +45,7 @@ inline FlatModel sample_joined_labels() {
   return model;
 }
 
-// One score a label, Hamming loss, no names of features.
+// One score per label, Hamming loss, no names of features.
 inline FlatModel sample_label_sets() {
   FlatModel model;
   model.task = "multilabel";

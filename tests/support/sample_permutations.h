@@ -42,7 +42,7 @@ inline FlatModel sample_ranking() {
   return model;
 }
 
-// One score an item; linear; named losses have no numbers.
+// One score per item; linear; named losses have no numbers.
 inline FlatModel sample_item_ranking() {
   FlatModel model;
   model.task = "ranking";

@@ -8,10 +8,10 @@
 // which is where they end: theta_i = v. Along d = v - theta_i the dual of the block changes like
 //   eta A - (eta^2/2) (A + c B),   A = d.(change of mu)/eta,   B = |Psi_i (change of mu)|^2 / eta^2,
 // so every visit tries the eta that was best at the last one, measures A and B there, and keeps A / (A + c B) for the
-// next; a step after which the dual would be lower is taken back and shortened. Two sum-products a visit. Where the
+// next; a step after which the dual would be lower is taken back and shortened. Two sum-products per visit. Where the
 // Gram matrices of sentences are not kept (sparse text), B is taken as 1.3 times its diagonal.
 //
-// The certificate is exact: P by one sum-product a sentence, D from the entropies  log Z(theta) - theta.mu  of the
+// The certificate is exact: P by one sum-product per sentence, D from the entropies  log Z(theta) - theta.mu  of the
 // parameters as they are kept and w rebuilt from their marginals in double.
 #pragma once
 #include <algorithm>
@@ -34,7 +34,7 @@ namespace m4n::detail {
 // The Gibbs distribution of natural parameters theta in the flat layout of ChainSpace, for chains of any length:
 // log-partition function and marginals.   O(M R^2)
 
-// One object a thread; nothing is allocated once the longest chain was seen.
+// One object per thread; nothing is allocated once the longest chain was seen.
 class ChainGibbs {
  public:
   // mu = gradient of log sum_y exp(theta . phi(y)), padded with 0; returns that logarithm.

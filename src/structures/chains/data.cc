@@ -1,3 +1,4 @@
+// Text and attributes to rows of features and labels, for training and for a model (data.h).
 #include "structures/chains/data.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,6 @@
+// Sequences as data: how a file becomes rows of features (SequenceInput), text to datasets for training and for a
+// model, and files of any format.
+//
 // How a file of sequences becomes rows of features. It is fixed in training and kept in the model, so that every file
 // the model meets is read the same way.
 #pragma once
@@ -42,7 +45,7 @@ inline const SequenceInput* input_of(const Dataset& data) {
 // The name of a column of the features, for people: an attribute, the number of a pixel (from 1) or of two of them.
 std::string feature_name(const SequenceInput& input, std::size_t column);
 
-// Text to the one form in which data reach the learner: a sparse row of attributes a token, a label a token, and which
+// Text to the one form in which data reach the learner: a sparse row of attributes and a label per token, and which
 // tokens belong together. From CoNLL columns by a template, the last column being the label; or from CRFsuite's format,
 // which has the attributes ready.
 

@@ -1,4 +1,5 @@
-// See chunks.h. One pass: a chunk that started in both sequences at once, with one type, is followed until one ends.
+// Chunks counted in one pass: a chunk that starts in both sequences at the same token with the same type is followed
+// until one of the two ends (evaluation.h). Below them the loss and metrics of sequences.
 #include "structures/chains/evaluation.h"
 
 #include <fmt/format.h>

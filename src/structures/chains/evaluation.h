@@ -1,5 +1,5 @@
-// How well chunks (noun phrases, names, ..) are found, counted as conlleval does, from one tag a token: `B-NP` has the
-// prefix B and the type NP; `O` and other tags without a hyphen have no type. Prefixes are those of IOB1, IOB2 and
+// How well chunks (noun phrases, names, ..) are found, counted as conlleval does, from one tag per token: `B-NP` has
+// the prefix B and the type NP; `O` and other tags without a hyphen have no type. Prefixes are those of IOB1, IOB2 and
 // IOBES:
 //
 //   a chunk starts at a token  with B or S,

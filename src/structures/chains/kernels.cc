@@ -1,5 +1,5 @@
-// The recursions of chain_kernels.h, compiled once for every vector width. Maxima and sums of max-plus have the same
-// bits whatever the width.
+// The recursions of kernels.h, compiled once for every vector width. Maxima and sums of max-plus have the same bits
+// whatever the width.
 #include "structures/chains/kernels.h"
 
 #include <type_traits>

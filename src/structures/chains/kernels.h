@@ -1,5 +1,5 @@
 // The hot loops of chains: max-plus and sum-product recursions over M positions with R labels each. Rows are padded
-// (core/padded_rows.h). Padding of transitions, start and end scores is `chain_padding`, of their exponentials 0; the
+// (core/views.h). Padding of transitions, start and end scores is `chain_padding`, of their exponentials 0; the
 // padding of unary scores is never read as anything but a finite number that is not large.
 #pragma once
 #include <cstdint>

@@ -1,4 +1,4 @@
-// See ocr_letters.h. One pass; beside the result one buffer of text.
+// The reader of letters (ocr_letters.h): one pass; beside the result one buffer of text.
 #include "structures/chains/ocr_letters.h"
 
 #include <fmt/format.h>

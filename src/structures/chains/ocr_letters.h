@@ -1,4 +1,4 @@
-// Written words, letter by letter, in the layout of the OCR letters data set: tab separated, no header, a letter a
+// Written words, letter by letter, in the layout of the OCR letters data set: tab separated, no header, one letter per
 // line,
 //
 //     id  letter  next_id  word_id  position  fold  pixel  pixel ...
@@ -17,8 +17,8 @@
 namespace m4n::detail {
 
 struct OcrWords {
-  Examples words;                  // a dense row of pixels a letter; a word is an example
-  std::vector<std::string> folds;  // one a word
+  Examples words;                  // a dense row of pixels per letter; a word is an example
+  std::vector<std::string> folds;  // one per word
 };
 
 // For training. The classes are the letters that occur, sorted; `_` (unknown) is refused.

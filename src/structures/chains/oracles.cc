@@ -1,3 +1,4 @@
+// The labelling game, compiled for chains (oracles.h).
 #include "structures/chains/oracles.h"
 
 #include "games/labelling_game_parts.h"

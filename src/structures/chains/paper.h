@@ -1,8 +1,11 @@
+// What the paper's solver needs of chains: the output space (ChainSpace), its loss (ChainLoss), and the surrogate that
+// plays mirror prox (ChainPaper).
+//
 // A chain of M positions as an output space over flat vectors of parts, for solvers that know nothing of chains: the
 // unary parts, M padded rows of R, then the transitions, R padded rows of R. Start and end scores belong to the unary
 // parts of the first and the last position.
 //
-// The padding may hold anything finite in scores; it is 0 in marginals. Methods share scratch: one object a thread.
+// The padding may hold anything finite in scores; it is 0 in marginals. Methods share scratch: one object per thread.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -195,7 +198,7 @@ class ChainPaper {
   Workspace workspace() const { return {}; }
   const ChainSpaces& space() const { return space_; }
   double scale() const { return loss_.cost().range(); }
-  // Four sum-products an iteration.
+  // Four sum-products per iteration.
   std::size_t work() const {
     return 16 * static_cast<std::size_t>(iterations(mean_length_)) * mean_length_ * loss_.k() * loss_.k();
   }

@@ -1,5 +1,5 @@
 // Sequences in, labels out. Text keeps its lines: CoNLL columns get one more (a column for each of --k-best),
-// CRFsuite's attributes become a label a line; letters give a CSV with the header label. --marginals adds
+// CRFsuite's attributes become one label per line; letters give a CSV with the header label. --marginals adds
 // label:probability.
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ struct Answer {
   std::vector<double> marginals;  // M x k, where asked for
 };
 
-// What is written, as it comes: text with a column or a line a token, a CSV, or one JSON object.
+// What is written, as it comes: text with one more column or one line per token, a CSV, or one JSON object.
 class SequenceWriter {
  public:
   SequenceWriter(const Model& model, const PredictionRequest& asked, TextSink& sink)
@@ -49,7 +49,7 @@ class SequenceWriter {
       for (std::string& name : names_) name = csv_cell(name);
   }
 
-  // A line a token; `begin(m, text)` writes what stands before the label of token m, with its separator.
+  // A line per token; `begin(m, text)` writes what stands before the label of token m, with its separator.
   void add(const Answer& answer, char separator, const std::function<void(std::size_t, std::string&)>& begin) {
     if (asked_.json) return add_json(answer);
     for (std::size_t m = 0; m < answer.best[0].label.size(); ++m) {

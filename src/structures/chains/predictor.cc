@@ -1,3 +1,4 @@
+// Decoding and marginals of sequences, in parallel over sentences (predictor.h).
 #include "structures/chains/predictor.h"
 
 #include <fmt/format.h>

@@ -75,11 +75,11 @@ class ChainTagger {
   GameSeeds seeds_;
 };
 
-// One label a row, in parallel over sentences. Throws Error where scores are not finite, naming the sentence.
+// One label per row, in parallel over sentences. Throws Error where scores are not finite, naming the sentence.
 std::vector<std::int32_t> predict_sequences(const ChainPredictor& predictor, const FeaturesView& x,
                                             const Groups& tokens, const Context& context);
 
-// Of a CRF: the probabilities of all labels, k by row.
+// Of a CRF: the probabilities of all labels, k per row.
 std::vector<double> sequence_marginals(const ChainPredictor& predictor, const FeaturesView& x, const Groups& tokens,
                                        const Context& context);
 

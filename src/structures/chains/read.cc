@@ -1,3 +1,4 @@
+// Which format a file of sequences has, by its content, and the way to its reader (data.h).
 #include "structures/chains/data.h"
 
 #include <fmt/format.h>

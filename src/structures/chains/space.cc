@@ -1,3 +1,4 @@
+// Transitions, Viterbi, the K best labellings and sum-product of a chain (space.h).
 #include "structures/chains/space.h"
 
 #include <algorithm>

@@ -1,8 +1,10 @@
+// Inference on a chain: its scores, Viterbi, the K best labellings, and sum-product.
+//
 // What is predicted when there is one label at each of M >= 1 positions in a row. The score of a labelling is
 //
 //     score(y) = start[y_1] + sum_m unary[m][y_m] + sum_m T[y_m][y_m+1] + end[y_M]
 //
-// with T, start and end shared by all chains. Unary scores are kept in double, one padded row a position, as
+// with T, start and end shared by all chains. Unary scores are kept in double, one padded row per position, as
 // kernels::dense_scores writes them; each precision and each use of the transitions has its own prepared copy, made
 // once per weight vector:
 //   Transitions       double, by rows and by columns    Viterbi, rescoring, games      O(R^2)
@@ -84,7 +86,7 @@ double score(const ChainScores& v, LabelView y);
 // In float the path is best up to the rounding of sums in float (relative 1e-7 of the largest partial score); its score
 // is evaluated in double, and so never above the maximum. In double it is exact up to the rounding of double.
 
-// One object a thread; nothing is allocated once the longest chain was seen.
+// One object per thread; nothing is allocated once the longest chain was seen.
 class Viterbi {
  public:
   // Writes the best path into y (M labels) and returns its score.
@@ -132,7 +134,7 @@ class KBest {
 // underflows while spread(T) + spread(unary row) stays below 600: then every label keeps at least e^-600 of the mass of
 // its position whatever came before. Beyond that the recursion runs on logarithms, several times slower.
 
-// One object a thread; nothing is allocated once the longest chain was seen.
+// One object per thread; nothing is allocated once the longest chain was seen.
 class SumProduct {
  public:
   // Returns log sum_y exp(score(y)). `exp` was prepared from v.transitions.

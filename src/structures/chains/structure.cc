@@ -235,7 +235,7 @@ void Chains::check(const Model& model, const std::string& name) const {
   if (input) check_input(model, *input, check);
 }
 
-// How files are read, and that as many columns come of it as there are weights for.
+// How files are read, and that this gives as many columns as the model has weights for.
 void Chains::check_input(const Model& model, const SequenceInput& input, const ModelCheck& check) {
   const bool letters = input.format == SequenceFormat::ocr, text = input.format == SequenceFormat::conll;
   check.require(letters || !input.grid, "it has a grid of pixels, but is not about letters");
@@ -254,7 +254,7 @@ void Chains::check_input(const Model& model, const SequenceInput& input, const M
     check.require(input.attributes.columns() <= input.feature_columns, "its template asks for columns it has not");
 }
 
-// Behind the features: the bias, a row by label that a transition starts from, start and end.
+// Behind the features: the bias, a row per label that a transition starts from, start and end.
 WeightList Chains::weights(const Model& model) const {
   const auto& [w, input] = part_of_chains(model);
   const std::size_t k = model.k(), d = model.d();

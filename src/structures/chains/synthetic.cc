@@ -1,3 +1,4 @@
+// The tables of the hidden Markov model, and sentences drawn from it (synthetic.h).
 #include "structures/chains/synthetic.h"
 #include "structures/generated.h"
 

@@ -36,7 +36,7 @@ class SyntheticSentences {
   Rng rng_;
 };
 
-// The sentences as CoNLL columns, a word and its label a line.
+// The sentences as CoNLL columns, a word and its label per line.
 Generated write_synthetic_sentences(std::size_t n, std::uint64_t seed, TextSink& sink);
 
 }  // namespace m4n::detail

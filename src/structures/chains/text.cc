@@ -1,4 +1,4 @@
-// See conll.h.
+// The readers of CoNLL columns and of CRFsuite's attributes (text.h).
 #include "structures/chains/text.h"
 
 #include <fmt/format.h>
@@ -77,8 +77,6 @@ ConllText read_conll(LineReader& lines) {
     throw Error(say("{}: no tokens; expected one a line, and a blank line after every sentence", lines.file()));
   return text;
 }
-
-// See crfsuite.h.
 
 bool CrfsuiteReader::next(CrfsuiteSequence& sequence) {
   sequence.attributes_.clear();

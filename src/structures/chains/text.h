@@ -1,4 +1,6 @@
-// CoNLL columns: one token a line, its columns separated by blanks or tabs, a blank line after every sentence.
+// Sequences as text: CoNLL columns, and below them CRFsuite's attributes.
+//
+// CoNLL columns: one token per line, its columns separated by blanks or tabs, a blank line after every sentence.
 //
 //     Confidence NN B-NP
 //     in IN B-PP
@@ -8,7 +10,7 @@
 // -DOCSTART- line is a sentence of one token, and bytes that are no UTF-8 pass through. Whether the last column is a
 // label is for the caller to know.
 //
-// Cost: one pass; in memory the text, 8 bytes a token and 8 bytes a cell.
+// Cost: one pass; in memory the text, 8 bytes per token and 8 bytes per cell.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -80,7 +82,7 @@ class ConllReader {
 // All of a file, which must hold at least one token.
 ConllText read_conll(LineReader& lines);
 
-// CRFsuite's attribute format: one token a line, a blank line after every sequence, fields separated by tabs,
+// CRFsuite's attribute format: one token per line, a blank line after every sequence, fields separated by tabs,
 //
 //     label TAB attribute TAB attribute:value TAB ...
 //

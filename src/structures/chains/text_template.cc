@@ -1,4 +1,4 @@
-// Applying templates; see text_template.h.
+// Templates: applying them, reading them, and the built-in ones (text_template.h).
 #include "structures/chains/text_template.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Solvers of chains for a path of lambdas, and the training set of sequences (training.h).
 #include "structures/chains/training.h"
 
 #include <fmt/format.h>
@@ -41,7 +42,7 @@ void by_atoms(Problem<Scorer> problem, const ChainRequest& request, const EmitRe
   }
 }
 
-// L-BFGS from the weights that the scorer holds, told as the continuation of `before`.
+// L-BFGS from the weights that the scorer holds, reported as the continuation of `before`.
 template <class Scorer>
 SolveResult by_lbfgs(const Problem<Scorer>& problem, const ChainRequest& request, const SolveResult& before) {
   const std::size_t labels = problem.scorer->labels(), stride = problem.scorer->stride();

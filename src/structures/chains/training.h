@@ -24,7 +24,7 @@
 namespace m4n::detail {
 
 struct ChainRequest {
-  FeaturesView x;        // a row a token, after transforms; sparse ones without values have ones everywhere
+  FeaturesView x;        // a row per token, after transforms; sparse ones without values have ones everywhere
   const Groups* tokens;  // which rows, and which labels, belong to which sentence; none is empty
   bool bias;
   std::span<const std::int32_t> label;
@@ -41,7 +41,7 @@ struct ChainSolution : Solution {
   ChainWeights weights;
 };
 
-// Hands over a solution a lambda, in their order.
+// Hands over one solution per lambda, in their order.
 void solve_chains(const ChainRequest& request, const std::function<void(std::unique_ptr<ChainSolution>)>& emit);
 
 // Sequences to learn from: data and options to solutions.

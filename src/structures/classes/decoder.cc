@@ -1,3 +1,4 @@
+// One decoder for each rule of decoder.h, and the choice among them.
 #include "structures/classes/decoder.h"
 
 #include <fmt/format.h>

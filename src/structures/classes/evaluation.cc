@@ -1,5 +1,5 @@
-// Sums over weighted pairs (truth, prediction) from which the loss and every metric follow; the formulas are in
-// totals.cc. A truth the model has never seen is one class more, index k.
+// Loss and metrics of classes and grades: the sums over weighted pairs (truth, prediction), the formulas that follow
+// from them, and the evaluator with its resamples. A truth that the model has never seen is one more class, index k.
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
@@ -54,7 +54,7 @@ class Totals {
 //
 // A truth the model has never seen is one class more, index k, that no prediction ever hits: its recall and F1 are 0,
 // its cost is the largest of the matrix, its distance to every grade the largest there is, k - 1.
-// Cost: O(1) a pair, then O(k), and O(k^2) for qwk.
+// Cost: O(1) per pair, then O(k), and O(k^2) for qwk.
 
 namespace {
 
@@ -154,9 +154,9 @@ double Totals::quadratic_weighted_kappa() const {
   return expected > 0 ? 1 - squared_distance_ * weight_ / expected : 1;
 }
 
-// Evaluation of classes and grades; the formulas are in totals.cc. Cost: O(n), and O(k^2) for the confusion matrix.
+// The evaluator of classes and grades. Cost: O(n), and O(k^2) for the confusion matrix.
 //
-// All metrics follow from the total weight of each pair (truth, prediction). So a resample costs an addition a draw,
+// All metrics follow from the total weight of each pair (truth, prediction). So a resample costs one addition per draw,
 // and then a pass over the distinct pairs, of which there are few.
 
 namespace {

@@ -1,7 +1,7 @@
-// Cells of the label column to class numbers.
+// Cells of the label column to class numbers, and the weights of classes (labels.h).
 //
-// Classes are the distinct cells, sorted as numbers where all are numbers and as words otherwise; grades are cut from a
-// raw target (bins.cc).
+// Classes are the distinct cells, sorted as numbers where all are numbers and as words otherwise; grades are taken as
+// they are, or cut from a raw target.
 #include "structures/classes/labels.h"
 
 #include <fmt/format.h>
@@ -194,7 +194,7 @@ bool has_raw_target(const RawTable& table) {
   return table.target_name == "target" && std::all_of(table.target.begin(), table.target.end(), is_number);
 }
 
-// One weight a class: `balanced`, w_c = n / (k n_c), so that all classes weigh the same together; or a CSV file.
+// One weight per class: `balanced`, w_c = n / (k n_c), so that all classes weigh the same together; or a CSV file.
 
 namespace {
 

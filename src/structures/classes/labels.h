@@ -15,14 +15,14 @@ enum class Order { none, grades };
 // Class names sort as numbers where all are numbers, as words otherwise. Grades are taken in that order, or cut from
 // the raw target into `bins` grades by `binning` (the cut points are in the result).
 Dataset label_for_training(RawTable table, Order order, int bins = 0, Binning binning = Binning::quantile);
-// The label column as numbers; refuses what is none.
+// The label column as numbers; refuses cells that are no numbers.
 std::vector<double> raw_targets(const RawTable& table);
 // A column `target` of numbers.
 bool has_raw_target(const RawTable& table);
 // Labels for a trained model: its classes and cut points.
 void label_for_model(RawTable table, const std::vector<std::string>& classes, const OrdinalBins& bins, Examples& out);
 
-// One weight by class from `balanced` (n / (k n_c)) or a CSV file with rows class,weight.
+// One weight per class from `balanced` (n / (k n_c)) or a CSV file with rows class,weight.
 std::vector<double> read_class_weights(const std::string& spec, const Dataset& data);
 
 }  // namespace m4n::detail

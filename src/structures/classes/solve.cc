@@ -1,3 +1,4 @@
+// Solvers of classes and grades for each surrogate along a path of lambdas (solve.h).
 #include "structures/classes/solve.h"
 
 #include "solvers/block_dual.h"

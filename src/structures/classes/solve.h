@@ -1,5 +1,5 @@
-// From options to a solver: one function a surrogate, each in its own file. Each solves a path: the given lambdas in
-// turn, every one started from the solution of the one before (the dual point stays, w(mu) is scaled along).
+// From options to a solver: one function per surrogate. Each solves a path: the given lambdas in turn, every one
+// started from the solution of the one before (the dual point stays, w(mu) is scaled along).
 #pragma once
 #include <functional>
 #include <memory>

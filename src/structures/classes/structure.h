@@ -1,4 +1,4 @@
-// Classes and grades: one label by example.
+// Classes and grades: one label per example.
 #pragma once
 #include "losses/cost_matrix.h"
 #include "structures/table_structure.h"

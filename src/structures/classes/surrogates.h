@@ -1,5 +1,8 @@
+// The surrogates of classes and grades: M4N for three kinds of costs, M4N as the paper trains it, smoothed M4N, M3N and
+// CRF. (QS has no dual steps; it is in solvers/quadratic.h.)
+//
 // M4N: Omega*(v) = max over mu of h(mu) + v.mu with the Bayes risk h(mu) = min_y (A mu)_y (the paper's max-min loss).
-// Three kinds of costs, each with its exact oracle and its exact proximal step.
+// Each kind of costs has its exact oracle and its exact proximal step.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -45,7 +48,7 @@ class ZeroOneMaxMin {
   void prox(ScoreView v, double c, LabelView, Marginals mu, std::span<StateUnit>, Workspace& ws) const {
     closed_form::zero_one_prox(v, s_, c, mu, ws.nu);
   }
-  // An upper bound of the smoothed conjugate, given its maximiser (see smoothed.h).
+  // An upper bound of the smoothed conjugate, given its maximiser (see Smoothed below).
   double smoothed_bound(ScoreView, double, double value, Workspace&) const { return value; }
 
  private:
@@ -89,7 +92,7 @@ class AbsoluteMaxMin {
   double s_;
 };
 
-// Any cost matrix. The matrix game keeps a basis an example; the proximal step keeps its active rows.
+// Any cost matrix. The matrix game keeps a basis per example; the proximal step keeps its active rows.
 class MatrixMaxMin {
  public:
   using StateUnit = std::uint8_t;

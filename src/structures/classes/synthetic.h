@@ -1,8 +1,8 @@
 // Data whose best possible risk is known exactly.
 //
 // The input lies in one of R equally likely regions. In region r the label is t with probability P[r][t], a fixed table
-// in whole percents. The features say which region it is, one 0/1 column a region, so every rule "region -> answer" is
-// linear in them. For a cost matrix the expected cost of a rule f is
+// in whole percents. The features say which region it is, one 0/1 column per region, so every rule "region -> answer"
+// is linear in them. For a cost matrix the expected cost of a rule f is
 //
 //   risk(f) = 1/R sum_r sum_t P[r][t] cost[t][f(r)],        Bayes risk = min over f, one region at a time.
 //
@@ -64,7 +64,7 @@ class SyntheticProblem {
   std::vector<std::string> class_names() const;    // 0 .. k-1
   // n examples, with the region indicators as sparse features.
   Dataset sample(std::size_t n, std::uint64_t seed) const;
-  // One row of features a region, in their order: predictions on them are the rule a model has learnt.
+  // One row of features per region, in their order: predictions on them are the rule a model has learnt.
   SparseMatrix one_row_per_region() const;
 
  private:

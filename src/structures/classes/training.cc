@@ -1,3 +1,4 @@
+// The training set of classes and grades: checked, weighted, solved, and judged on held-out examples (training.h).
 #include "structures/classes/training.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Checks, hash and equality of the shapes of graphs (factor_graph.h).
 #include "structures/graphs/factor_graph.h"
 
 #include <fmt/format.h>

@@ -15,8 +15,8 @@ class FactorGraph {
  public:
   static constexpr std::uint32_t fewest_labels = 2, most_labels = 65535;
 
-  // `labels` has one count a node. Throws Error on no nodes, a count out of range, and on an edge that names an unknown
-  // node, joins a node with itself, or joins two nodes that are joined already (in either direction).
+  // `labels` has one count per node. Throws Error on no nodes, a count out of range, and on an edge that names an
+  // unknown node, joins a node with itself, or joins two nodes that are joined already (in either direction).
   FactorGraph(std::vector<std::uint32_t> labels, std::vector<GraphEdge> edges);
 
   std::size_t nodes() const { return labels_.size(); }

@@ -1,4 +1,5 @@
-// Buckets and their terms. The sums are in junction_planner_sums.cc, the way down is in junction_planner_flows.cc.
+// The plan of a junction tree (junction_tree.h): buckets and their terms, the way down from tables to marginals, the
+// way up by sums of terms.
 #include <algorithm>
 #include <utility>
 

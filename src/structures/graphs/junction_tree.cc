@@ -1,3 +1,5 @@
+// Junction trees within a limit of memory, found again by shape, and the order of elimination by min-fill
+// (junction_tree.h).
 #include "structures/graphs/junction_tree.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,9 @@
+// Junction trees: the order of elimination, the plan of all steps of inference, and the trees themselves, one per
+// shape.
+//
 // What inference on a graph does, step by step, worked out once per shape.
 //
-// Nodes are eliminated one after the other (structures/graphs/min_fill.h). The bucket of node x with the separator S
+// Nodes are eliminated one after the other (min_fill below). The bucket of node x with the separator S
 // joins all that involves x and nothing eliminated before: the unary scores of x, its edges to S, and the messages of
 // earlier buckets that hand over to x. Its table has an entry for every label of x and every labelling of S; going up,
 // x is maximised or summed out of it, and the message over S goes to the first node of S to be eliminated. This is

@@ -1,5 +1,5 @@
-// The steps of graph_kernels.h, compiled once for every vector width. Every entry of a table has the same bits whatever
-// the width.
+// The steps of kernels.h, compiled once for every vector width. Every entry of a table has the same bits whatever the
+// width.
 #include "structures/graphs/kernels.h"
 
 #include <algorithm>

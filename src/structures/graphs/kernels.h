@@ -1,9 +1,9 @@
-// The hot loops of inference on a junction tree, as a list of steps that structures/graphs/junction_plan.h lays down
+// The hot loops of inference on a junction tree, as a list of steps that structures/graphs/junction_tree.h lays down
 // once per shape.
 //
 // A table belongs to a node x, has x as its outermost index and the labels of some other nodes behind it, the last of
 // them fastest. Those others are cut into `rows` of `run` consecutive entries. A term of a sum over such a table is
-// either read along the run, one entry an entry, or it is the same for the whole run, a scalar:
+// either read along the run, entry by entry, or it is the same for the whole run, a scalar:
 //
 //     sum[x][row][c] = sum_k scalar_k[offset_k[row] + x] + sum_k term_k[x * x_stride_k + offset_k[row] + c]
 //

@@ -1,3 +1,4 @@
+// The labelling game, compiled for graphs (oracles.h).
 #include "structures/graphs/oracles.h"
 
 #include <fmt/format.h>

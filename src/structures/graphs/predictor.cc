@@ -1,3 +1,4 @@
+// Decoding and marginals of graphs, in parallel (predictor.h).
 #include "structures/graphs/predictor.h"
 
 #include <fmt/format.h>

@@ -30,10 +30,10 @@ class GraphPredictor {
   GraphPredictor(std::vector<CostMatrix> costs, Decoder decode, std::vector<double> edge_weights,
                  std::size_t edge_features);
 
-  // `scores`: for every row of features, by node type, the nodes of a row x k. One label a node.
+  // `scores`: for every row of features, by node type, the nodes of a row x k. One label per node.
   std::vector<std::int32_t> labellings(std::span<const double> scores, const GraphExamples& examples,
                                        const Context& context) const;
-  // Under the Gibbs distribution: k a node.
+  // Under the Gibbs distribution: k per node.
   std::vector<double> marginals(std::span<const double> scores, const GraphExamples& examples,
                                 const Context& context) const;
 

@@ -1,7 +1,7 @@
 // Linear scores of graphs, all weights regularised alike and in one vector:
 //
-//   node blocks   one a node type: (features + bias) rows of `slots` x k, for the nodes that share a row of features
-//   edge blocks   one an edge type: (edge features + 1) tables of k rows, one a label of the first node of the edge
+//   node blocks   one per node type: (features + bias) rows of `slots` x k, for the nodes that share a row of features
+//   edge blocks   one per edge type: (edge features + 1) tables of k rows, one per label of the first node of the edge
 //
 // Node m of example i is slot m % slots of row m / slots (slots = 1: a graph whose nodes have features of their own;
 // slots = M: M labels of one row). Scores are rows of k numbers, padded: those of the nodes, then k for every edge. The
@@ -150,7 +150,7 @@ class GraphScorer {
   AlignedVector<double>& raw() { return w_; }
   const AlignedVector<double>& raw() const { return w_; }
 
-  // Without padding: (features + bias) x (slots k) a node type; (edge features + 1) x k x k an edge type.
+  // Without padding: (features + bias) x (slots k) per node type; (edge features + 1) x k x k per edge type.
   std::vector<double> node_weights() const { return unpadded(0, edge_begin_, wide_, slots_ * labels_); }
   std::vector<double> edge_weights() const { return unpadded(edge_begin_, w_.size(), stride_, labels_); }
 

@@ -1,3 +1,4 @@
+// The junction trees and cost matrices of a set of graphs (shapes.h).
 #include "structures/graphs/shapes.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Max-product and sum-product on a junction tree (space.h).
 #include "structures/graphs/space.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Inference on a graph: the best labelling (GraphDecoder), and below it the marginals (GraphSumProduct).
+//
 // The best labelling of a graph: max-product on its junction tree, O(sum of the tables) additions and maxima, values
 // only; the labelling is found by going back through the order of elimination.
 //
@@ -15,10 +17,10 @@
 
 namespace m4n::detail {
 
-// One object a thread; nothing is allocated once a shape as large was seen.
+// One object per thread; nothing is allocated once a shape as large was seen.
 class GraphDecoder {
  public:
-  // Writes the best labelling into y (a label a node) and returns its score.
+  // Writes the best labelling into y (one label per node) and returns its score.
   double solve(const GraphScores& v, std::span<std::int32_t> y);
 
  private:
@@ -35,7 +37,7 @@ class GraphDecoder {
 // lost as long as no sum over x falls below 1e-250; if one does, all is done again on logarithms, with an exponential
 // for every entry of every table: exact up to rounding for scores of any size.
 
-// One object a thread; nothing is allocated once a shape as large was seen.
+// One object per thread; nothing is allocated once a shape as large was seen.
 class GraphSumProduct {
  public:
   // Returns log sum_y exp(score(y)). The tree must stay for as long as marginals are asked for.
@@ -43,7 +45,7 @@ class GraphSumProduct {
   // The same without marginals: leaves those of the last solve() undefined.
   double log_partition(const GraphScores& v);
 
-  // Of the graph solved last: a row a node, padded with 0, and the table of an edge, labels(u) x labels(v).
+  // Of the graph solved last: a row per node, padded with 0, and the table of an edge, labels(u) x labels(v).
   PaddedRows<const double> nodes() const { return node_.view(); }
   PaddedRows<const double> edge(std::size_t e) const;
 

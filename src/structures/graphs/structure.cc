@@ -199,7 +199,7 @@ void Graphs::check(const Model& model, const std::string& name) const {
   check_rows(model.common(), part.rows, part.node_type_count() * k, check);
 }
 
-// A row by example: cost, nodes, right ones, whole graphs. Labels the model has never seen cost the most.
+// One row per example: cost, nodes, right ones, whole graphs. Labels the model has never seen cost the most.
 std::unique_ptr<Evaluator> Graphs::evaluator(const Model& model, const Examples& examples,
                                              std::span<const std::int32_t> predicted) const {
   const LabelView truth = examples.data.label;
@@ -232,7 +232,7 @@ std::unique_ptr<Evaluator> Graphs::evaluator(const Model& model, const Examples&
   });
 }
 
-// A CSV graph,node,label[,p_<label>...], a line by node; or one JSON object with lists by graph.
+// A CSV graph,node,label[,p_<label>...], a line per node; or one JSON object with one list per graph.
 void Graphs::predict(const Model& model, LineReader& lines, const PredictionRequest& request, TextSink& sink) const {
   require_own_format(request.read, request.model_name);
   if (request.k_best > 0)

@@ -1,3 +1,4 @@
+// The tables of the Markov network, and graphs drawn from it (synthetic.h).
 #include "structures/graphs/synthetic.h"
 
 #include <algorithm>

@@ -43,7 +43,7 @@ class SyntheticGraphs {
   static const char* label_name(std::int32_t label);
   static int agreement(std::size_t a, std::size_t b);                  // T[a][b]
   static int percent(std::size_t label, std::size_t sign);             // E[label][sign]
-  static DenseMatrix features(const std::vector<std::int32_t>& sign);  // one 0/1 column a sign
+  static DenseMatrix features(const std::vector<std::int32_t>& sign);  // one 0/1 column per sign
   // As structures/graphs/text.h reads it.
   static std::string text(const Graph& graph);
 

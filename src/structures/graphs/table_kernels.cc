@@ -1,4 +1,4 @@
-// The tables of a junction tree as distributions (graph_kernels.h), compiled once for every vector width.
+// The tables of a junction tree as distributions (kernels.h), compiled once for every vector width.
 #include <algorithm>
 
 #include "structures/graphs/kernels.h"

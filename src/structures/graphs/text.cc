@@ -1,4 +1,4 @@
-// See graph_text.h.
+// The reader and writer of graphs as text, and graphs to datasets (text.h).
 #include "structures/graphs/text.h"
 
 #include <fmt/format.h>

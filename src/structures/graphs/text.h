@@ -1,4 +1,4 @@
-// Graphs as text: one thing a line, fields separated by blanks or tabs. Lines that are blank or start with `#` are
+// Graphs as text: one thing per line, fields separated by blanks or tabs. Lines that are blank or start with `#` are
 // passed over.
 //
 //     graph                              starts an example
@@ -29,7 +29,7 @@ namespace m4n::detail {
 
 struct GraphText {
   std::string file;
-  DenseMatrix x;  // a row a node
+  DenseMatrix x;  // a row per node
   Groups nodes;   // which nodes belong to which graph
   GraphStructure structure;
   std::vector<std::string> node_name;
@@ -42,7 +42,7 @@ struct GraphText {
   // Throws Error with the line of the first node whose label is not known.
   void require_labels() const;
   // Throws Error with the line of the first graph whose junction tree would take more memory than allowed, where every
-  // node has so many labels.
+  // node has `labels` labels.
   void require_low_treewidth(std::size_t labels, double memory_limit = JunctionTree::default_limit) const;
 };
 

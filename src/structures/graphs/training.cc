@@ -1,3 +1,4 @@
+// Solvers of graphs for a path of lambdas, and the training set of graphs (training.h).
 #include "structures/graphs/training.h"
 
 #include <fmt/format.h>
@@ -166,7 +167,7 @@ GraphTrainingSet::GraphTrainingSet(Dataset data, const TrainOptions& options, co
   }
 }
 
-// From a block by node type to rows of features, the types beside each other.
+// From one block per node type to rows of features, the types beside each other.
 std::vector<double> GraphTrainingSet::by_feature(const std::vector<double>& by_type) const {
   const std::size_t types = structure_.node_types(), width = cost_.k();
   const std::size_t rows = by_type.size() / (types * width);

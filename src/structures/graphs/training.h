@@ -12,8 +12,8 @@
 //   CRF   S = log sum over y' of exp score(y')  -  score(y)                                     L-BFGS
 //
 // The oracles are exact: max-product or sum-product on a junction tree, so graphs must be of low treewidth. A
-// multi-label problem whose labels depend on each other is an instance: one row of features an example, M nodes of two
-// labels that share it, and the same edges everywhere (structures/graphs/edges.h, shared_edges).
+// multi-label problem whose labels depend on each other is an instance: one row of features per example, M nodes of two
+// labels that share it, and the same edges everywhere (shared_edges in structures/graphs/factor_graph.h).
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -56,8 +56,8 @@ struct GraphSolution : Solution {
   GraphWeights weights;
 };
 
-// Hands over a solution a lambda, in their order. Throws UsageError for what cannot be trained, Error for data that do
-// not fit together and for graphs of too large a treewidth.
+// Hands over one solution per lambda, in their order. Throws UsageError for what cannot be trained, Error for data that
+// do not fit together and for graphs of too large a treewidth.
 void solve_graphs(const GraphRequest& request, const std::function<void(std::unique_ptr<GraphSolution>)>& emit);
 
 // Graphs to learn from: data and options to solutions.

@@ -1,3 +1,4 @@
+// Edges between labels: read from a file, or the tree found in the data (edges.h).
 #include "structures/label_sets/edges.h"
 
 #include <fmt/format.h>

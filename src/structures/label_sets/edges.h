@@ -1,5 +1,8 @@
-// Which labels of a multi-label problem depend on each other, as a text file: a line an edge, two names of labels (or
-// their numbers from 1) separated by a comma, blanks or a tab. Blank lines and lines that start with # mean nothing.
+// Which labels of a multi-label problem depend on each other: as a file says, or along a tree found in the data.
+//
+// The file has one line per edge: two names of labels (or their numbers from 1) separated by a comma, a
+// semicolon, blanks or a tab.
+// Blank lines and lines that start with # mean nothing.
 #pragma once
 #include <cstddef>
 #include <cstdint>

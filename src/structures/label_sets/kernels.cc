@@ -1,4 +1,4 @@
-// on_off_kernels.h, compiled once for every vector width.
+// The loops of kernels.h, compiled once for every vector width.
 #include "structures/label_sets/kernels.h"
 
 #include <algorithm>

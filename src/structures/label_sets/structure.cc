@@ -270,7 +270,7 @@ void MarkStructure::add_json(const Model& model, std::span<const std::int32_t> l
   out.set("marks", Json::rows(labels, model.k()));
 }
 
-// A row by example: cost, wrong labels, whole sets, then by label how often it is on, predicted, and both.
+// One row per example: cost, wrong labels, whole sets, then for each label how often it is on, predicted, and both.
 std::unique_ptr<Evaluator> label_set_evaluator(const Model& model, const LabelCosts& costs, const Examples& examples,
                                                std::span<const std::int32_t> predicted) {
   const JudgedParts parts(examples, examples.data.label, predicted);

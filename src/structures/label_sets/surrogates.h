@@ -1,9 +1,11 @@
+// Labels that are on or off: their output space, and below it their surrogates M4N, M3N and CRF.
+//
 // The output space of M labels that are on or off. A label has two scores, (v_0, v_1), of which only the difference
 // matters; since every step in the dual adds as much to one as it takes from the other, w_0 = -w_1 throughout, and
 //
 //   v = (-s, s),   v.mu = s m  with  m = mu_1 - mu_0 in [-1, 1],   |w_0|^2 + |w_1|^2 = 2 |w_1|^2.
 //
-// So one score s a label is all that is kept, phi(y)_j = +1 (on) or -1 (off), and lambda/2 |w|^2 is (2 lambda)/2
+// So one score s per label is all that is kept, phi(y)_j = +1 (on) or -1 (off), and lambda/2 |w|^2 is (2 lambda)/2
 // |w_1|^2: the problem that solvers see has twice the lambda.
 #pragma once
 #include <algorithm>
@@ -47,7 +49,7 @@ class OnOffSpace {
 };
 
 // The surrogates of M labels that are on or off, with a loss that is the mean over the labels (losses/label_costs.h).
-// Everything decomposes: with the scores s and the means m of structures/label_sets/space.h, a = miss_j / M and b =
+// Everything decomposes: with the scores s and the means m of OnOffSpace, a = miss_j / M and b =
 // false_alarm_j / M
 //
 //   M4N   h(m) = sum_j min(a (1 + m_j)/2, b (1 - m_j)/2)        a kink at m = (b - a)/(a + b), worth ab/(a + b)

@@ -1,3 +1,4 @@
+// The table of probabilities, and sets of labels drawn from it (synthetic.h).
 #include "structures/label_sets/synthetic.h"
 #include "structures/generated.h"
 

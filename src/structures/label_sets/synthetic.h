@@ -1,6 +1,6 @@
 // Multi-label data whose best possible loss is known. The input lies in one of R equally likely regions, and label j is
 // on in region r with probability P[r][j], a fixed table in whole percents; the features say which region it is, one
-// 0/1 column a region. Labels come in pairs (1 and 2, 3 and 4, ..) that share one random number u, label j being on
+// 0/1 column per region. Labels come in pairs (1 and 2, 3 and 4, ..) that share one random number u, label j being on
 // where u < P[r][j]: given the region, the labels of a pair depend on each other, while each has its own probability.
 //
 // The best rule decides label by label, so that for costs of misses and false alarms (losses/label_costs.h)

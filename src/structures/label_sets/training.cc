@@ -1,3 +1,4 @@
+// Solvers of label sets for a path of lambdas, and their training sets, without and with edges (training.h).
 #include "structures/label_sets/training.h"
 
 #include <fmt/format.h>

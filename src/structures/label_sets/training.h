@@ -1,7 +1,10 @@
+// Training of label sets: solvers for labels without edges, the costs and edges that options ask for, and the training
+// sets with and without edges.
+//
 // From options to a solver of multi-label problems without dependencies between the labels, one call for a path of
 // lambdas: each is started from the solution of the one before. Every label j of an example is on or off and has one
-// score s_j, its scores "on" and "off" being s_j and -s_j (structures/label_sets/space.h). What is minimised over all
-// weights:
+// score s_j, its scores "on" and "off" being s_j and -s_j (OnOffSpace in structures/label_sets/surrogates.h). What is
+// minimised over all weights:
 //
 //   P(w) = sum_i p_i S(s_i, y_i) + lambda/2 |w|^2,     |w|^2 = 2 |W|^2 with s = W^T Phi(x)
 //
@@ -34,7 +37,7 @@ struct MultilabelRequest {
   FeaturesView x;          // after transforms
   const GramMatrix* gram;  // of an exact kernel, or null: linear in x
   bool bias;
-  std::span<const std::int32_t> label;  // 0 or 1, M an example
+  std::span<const std::int32_t> label;  // 0 or 1, M per example
   std::span<const double> weight;       // p_i, summing to 1
   const LabelCosts* costs;              // of M labels
   std::span<const double> lambdas;
@@ -48,8 +51,8 @@ struct MultilabelSolution : RowSolution {
   std::vector<std::int32_t> predicted;  // for the training examples, where asked for
 };
 
-// Hands over a solution a lambda, in their order. Throws Error for labels that are neither 0 nor 1 and sizes that do
-// not fit together, UsageError for what cannot be trained.
+// Hands over one solution per lambda, in their order. Throws Error for labels that are neither 0 nor 1 and sizes that
+// do not fit together, UsageError for what cannot be trained.
 void solve_multilabel(const MultilabelRequest& request,
                       const std::function<void(std::unique_ptr<MultilabelSolution>)>& emit);
 
@@ -104,7 +107,7 @@ class JoinedLabelTrainingSet : public RowTrainingSet {
                    const TrainOptions& options, Decoder decode, const Context& context) const override;
 
   LabelCosts costs_;
-  std::vector<CostMatrix> matrices_;  // one by label
+  std::vector<CostMatrix> matrices_;  // one per label
   std::vector<GraphEdge> edges_;
   GraphStructure structure_;
 };

@@ -1,3 +1,4 @@
+// Atoms of permutations: appended, weighed again, dropped (atoms.h).
 #include "structures/permutations/atoms.h"
 
 #include <algorithm>

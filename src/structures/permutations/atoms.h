@@ -3,9 +3,8 @@
 //   mu_i = sum_a beta_a mu_a,    -Omega(mu_i) >= sum_a beta_a risk_a
 //
 // As with chains (solvers/labelling_atoms.h), but permutations have few parts, so an atom is a dense vector: the image
-// of mu_a - phi(y_i) that its scorer asks for (parts, or sums of features; structures/permutations/item_scorer.h,
-// structures/permutations/pair_scorer.h). The truth is the first atom, its image zero. With G_ab = <image_a, image_b>
-// the weights are re-optimised without features:
+// of mu_a - phi(y_i) that its scorer asks for (parts, or sums of features; structures/permutations/scorer.h). The truth
+// is the first atom, its image zero. With G_ab = <image_a, image_b> the weights are re-optimised without features:
 //
 //   max over d beta of  sum_a d beta_a gain_a - (c/2) d beta^T G d beta,    gain_a = risk_a + v.(mu_a - phi(y_i))
 //
@@ -47,7 +46,7 @@ class PermutationAtoms {
   void append(double risk, std::span<const double> image, double gain, Scratch& scratch);
   // Re-optimises the weights given scratch.gain; the changes go to scratch.change. Returns the value of the maximum.
   double reweigh(double c, Scratch& scratch);
-  // Forgets atoms that have had no weight for so many visits in a row.
+  // Forgets atoms that have had no weight for `visits` visits in a row.
   void forget(unsigned visits);
 
  private:

@@ -1,3 +1,4 @@
+// The loops of birkhoff_cells.h, compiled once for every vector width.
 #include "structures/permutations/birkhoff_cells.h"
 
 #include <algorithm>

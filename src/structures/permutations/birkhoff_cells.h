@@ -42,9 +42,9 @@ void step(BirkhoffCells& cells, double primal, double dual);
 //
 //     al = (1/p + B d B^T)^-1,      ga = (1/d + B^T p B)^-1,      be = -al B d        (p and d as diagonal matrices)
 //
-// computed from X = p^1/2 B d^1/2 as p^1/2 (1 + X X^T)^-1 p^1/2 and so on, where nothing cancels. O(M^3) a row, O(M^4)
-// in all. For Hamming losses B is -w_i times the identity but for a constant: there all are diagonal and nothing of
-// this is needed.
+// computed from X = p^1/2 B d^1/2 as p^1/2 (1 + X X^T)^-1 p^1/2 and so on, where nothing cancels. O(M^3) per row,
+// O(M^4) in all. For Hamming losses B is -w_i times the identity but for a constant: there all are diagonal and nothing
+// of this is needed.
 
 struct BirkhoffBlocks {
   std::size_t size = 0;
@@ -55,7 +55,7 @@ struct BirkhoffBlocks {
   void shape(std::size_t m);
 };
 
-// All matrices, and what the Newton system wants to know of them. p, d: by rows of M; weight: one a row.
+// All matrices, and what the Newton system wants to know of them. p, d: by rows of M; weight: one per row.
 void compute_blocks(BirkhoffBlocks& blocks, std::span<const double> p, std::span<const double> d,
                     std::span<const double> weight, BirkhoffNewton& newton);
 // Row by row  out_p = al x - be y,  out_q = be^T x + ga y.

@@ -1,3 +1,4 @@
+// The double oracle (birkhoff_double.h).
 #include "structures/permutations/birkhoff_double.h"
 
 #include <algorithm>

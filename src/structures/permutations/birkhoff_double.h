@@ -1,7 +1,7 @@
 // Max-min oracle over the Birkhoff polytope for any position loss: a double oracle. Both players start from a few
-// permutations, their restricted game is solved exactly (growing_game.h), and each learns its best answer to the
+// permutations, their restricted game is solved exactly (games/growing_game.h), and each learns its best answer to the
 // mixture of the other, an assignment, until nobody gains. Exact to rounding, and fast where few permutations carry
-// weight (large scores); where many do, the sets outgrow any use and the caller had better ask birkhoff_interior.h.
+// weight (large scores); where many do, the sets grow too large, and birkhoff_interior.h is the better choice.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,8 +27,8 @@ struct BirkhoffSeeds {
 
 class BirkhoffDouble {
  public:
-  // At most so many permutations a player: then it gives up, with bounds that hold. Most of the time a game that needs
-  // more is better left to others.
+  // At most so many permutations per player: then it gives up, with bounds that hold. Most of the time a game that
+  // needs more is better left to others.
   static std::size_t usual_room(std::size_t size) { return size + 8; }
 
   BirkhoffAnswer solve(std::span<const double> scores, const PositionLoss& loss, const BirkhoffLimits& limits,

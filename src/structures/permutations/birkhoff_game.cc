@@ -1,9 +1,10 @@
+// The choice between the double oracle and the interior point (birkhoff_game.h).
 #include "structures/permutations/birkhoff_game.h"
 
 namespace m4n::detail {
 namespace {
 
-// An example whose game was too diffuse for the double oracle goes straight to the interior point for so many visits.
+// An example whose game was too diffuse for the double oracle goes straight to the interior point for this many visits.
 constexpr int visits_without = 8;
 
 }  // namespace

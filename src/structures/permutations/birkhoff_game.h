@@ -1,7 +1,8 @@
-// The max-min oracle over the Birkhoff polytope to ask: it chooses. First the double oracle (birkhoff_double.h), for it
-// is the fastest where few permutations carry weight, as they do on most scores met in training; when its sets grow too
-// large, the interior point (birkhoff_interior.h); and where that stops short, which degenerate losses can bring about,
-// the double oracle with more room. The best bounds of all are returned, each with the point that attains it.
+// The max-min oracle over the Birkhoff polytope that others use: it chooses among the methods. First the double oracle
+// (birkhoff_double.h), for it is the fastest where few permutations carry weight, as they do on most scores met in
+// training; when its sets grow too large, the interior point (birkhoff_interior.h); and where that stops short, which
+// degenerate losses can bring about, the double oracle with more room. The best bounds of all are returned, each with
+// the point that attains it.
 #pragma once
 #include <cstddef>
 #include <span>

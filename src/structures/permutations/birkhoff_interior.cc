@@ -1,3 +1,4 @@
+// The interior-point iterations (birkhoff_interior.h).
 #include "structures/permutations/birkhoff_interior.h"
 
 #include <algorithm>

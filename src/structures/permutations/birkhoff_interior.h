@@ -18,7 +18,7 @@
 //
 //     det = (R + kappa P) T + w^2 P Q,   al = T P / det,   be = w P Q / det,   ga = (R + kappa P) Q / det
 //
-// and an iteration is O(M^3); otherwise they come from birkhoff_blocks.h and it is O(M^4). 4 to 14 iterations to a gap
+// and an iteration is O(M^3); otherwise they come from birkhoff_cells.h and it is O(M^4). 4 to 14 iterations to a gap
 // of 1e-6 for M up to 20. Degenerate losses (of rank one, say) end at gaps of up to 1e-4.
 #pragma once
 #include <cstddef>

@@ -1,3 +1,4 @@
+// The paper's mirror prox for permutations (birkhoff_mirror_prox.h).
 #include "structures/permutations/birkhoff_mirror_prox.h"
 
 #include <algorithm>
@@ -55,8 +56,8 @@ BirkhoffAnswer BirkhoffMirrorProx::solve(BirkhoffReferee& referee, const Birkhof
   return run(referee, limits);
 }
 
-// to = scaled(from . exp(eta gradient)). Numbers a row and a column added to the gradient make no difference to what is
-// scaled; without the means of rows and columns the sweeps have little left to do.
+// to = scaled(from . exp(eta gradient)). Numbers per row and per column added to the gradient make no difference to
+// what is scaled; without the means of rows and columns the sweeps have little left to do.
 void BirkhoffMirrorProx::step(std::span<const double> from, double eta, std::span<double> to) {
   const std::size_t cells = from.size();
   const double sign = eta > 0 ? 1 : -1;

@@ -3,8 +3,8 @@
 //
 //     P <- scaled(P . exp(eta (C + A^T Q))),     Q <- scaled(Q . exp(-eta A P)),       eta = 1
 //
-// twice an iteration: to the point ahead, then from the start again with the gradients found there. The iterates
-// carry their scalings with them, so that a sweep or two a projection are enough where steps are small. The answer is
+// twice per iteration: to the point ahead, then from the start again with the gradients found there. The iterates
+// carry their scalings with them, so that a sweep or two per projection are enough where steps are small. The answer is
 // the mean of the points ahead, rounded into the polytope; its bounds are those of every oracle. The gap falls like
 // 1/iterations.
 #pragma once
@@ -43,7 +43,7 @@ class BirkhoffMirrorProx {
 
 // M4N on permutations as the paper trains it, for solvers/gbcfw.h: argmax is K iterations of saddle-point mirror prox
 // with Sinkhorn projections, from the uniform matrices. What is reported stays exact: -Omega is h(mu), Omega* the upper
-// bound of the exact oracle. `Exact` is PermutationMaxMin or RankOneMaxMin of permutation_oracles.h.
+// bound of the exact oracle. `Exact` is PermutationMaxMin or RankOneMaxMin of oracles.h.
 
 template <class Exact>
 class PermutationPaper {
@@ -62,7 +62,7 @@ class PermutationPaper {
   Workspace workspace() const { return {}; }
   const PermutationParts& space() const { return parts_; }
   double scale() const { return losses_->of(largest_).range(); }
-  // Four scalings of M x M exponentials an iteration.
+  // Four scalings of M x M exponentials per iteration.
   std::size_t work() const { return 64 * static_cast<std::size_t>(iterations_) * largest_ * largest_; }
 
   double neg_omega(MarginalView mu, LabelView y, Workspace& ws) const {

@@ -1,3 +1,4 @@
+// Factorising and solving the Newton system (birkhoff_newton.h), compiled once for every vector width.
 #include "structures/permutations/birkhoff_newton.h"
 
 #include <algorithm>

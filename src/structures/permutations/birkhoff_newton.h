@@ -1,14 +1,14 @@
 // The linear system of the interior-point oracle (birkhoff_interior.h). Every row i has three M x M matrices al, be,
-// ga, diagonal for Hamming losses; wanted are x = (du, dv) and z = (da, db), one number a row and one a column each, so
-// that the matrices with the rows
+// ga, diagonal for Hamming losses; wanted are x = (du, dv) and z = (da, db), one number per row and one per column
+// each, so that the matrices with the rows
 //
 //     al (du_i + dv) - be (da_i + db)      have the row and column sums s
 //     be^T (du_i + dv) + ga (da_i + db)    have the row and column sums t
 //
 // The 2 x 2 blocks of the rows (du_i, da_i) are eliminated; dv and db of the last column are 0, for only sums du_i +
 // dv_j count; what is left, 2 (M-1) equations, is symmetric and quasi-definite (after a change of sign), so that it has
-// factors L D L^T in any order. O(M^3) once a set of matrices, O(M^2) a right-hand side. Compiled once for every vector
-// width.
+// factors L D L^T in any order. O(M^3) once per set of matrices, O(M^2) per right-hand side. Compiled once for every
+// vector width.
 #pragma once
 #include <cstddef>
 

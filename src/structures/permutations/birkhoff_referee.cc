@@ -1,3 +1,4 @@
+// Reduced scores, and the bounds at a pair of points (birkhoff_referee.h).
 #include "structures/permutations/birkhoff_referee.h"
 
 #include <algorithm>

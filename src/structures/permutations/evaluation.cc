@@ -1,4 +1,4 @@
-// See evaluation.h.
+// The distances of evaluation.h, and the loss and metrics of rankings and matchings.
 #include "structures/permutations/evaluation.h"
 
 #include <array>

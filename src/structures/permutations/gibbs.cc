@@ -1,3 +1,4 @@
+// The sums over subsets of positions (gibbs.h).
 #include "structures/permutations/gibbs.h"
 
 #include <fmt/format.h>

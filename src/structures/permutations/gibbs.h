@@ -3,8 +3,8 @@
 // Items take positions one after the other; what counts of the past is the set of positions taken. With A = exp(S), the
 // sums over all ways to fill a set U with the first |U| items, and all the rest with the others, are
 //
-//     F[U] = sum_{j in U} A[|U|-1][j] F[U - j],       B[U] = sum_{j not in U} A[|U|][j] B[U + j],       Z = F[all] =
-//     B[{}] P[i][j] = A[i][j] sum over |U| = i, j not in U of  F[U] B[U + j] / Z
+//     F[U] = sum_{j in U} A[|U|-1][j] F[U - j],       B[U] = sum_{j not in U} A[|U|][j] B[U + j]
+//     Z = F[all] = B[{}],       P[i][j] = A[i][j] sum over |U| = i, j not in U of  F[U] B[U + j] / Z
 //
 // Only positive terms: stable. The scores are first reduced by the duals of their best permutation, so that A <= 1 and
 // 1 <= Z <= M!, however large they are. O(M 2^M) time, O(2^M) memory: up to M = 16.

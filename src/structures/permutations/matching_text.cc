@@ -1,4 +1,4 @@
-// See matching_text.h.
+// The reader and writer of matchings as text (matching_text.h).
 #include "structures/permutations/matching_text.h"
 
 #include <fmt/format.h>

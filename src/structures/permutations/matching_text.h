@@ -19,7 +19,7 @@
 
 namespace m4n::detail {
 
-// Points a side: more of them make 10^8 pairs, and are a slip.
+// Points per side: more of them make 10^8 pairs, and are a slip.
 inline constexpr std::size_t largest_matching = 10000;
 
 // For training: pair (i, j) of an example of M points is its row i M + j, its labels are the M partners, from 0. There

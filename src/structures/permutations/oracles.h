@@ -2,10 +2,10 @@
 // the truth y of one example, an answer is a mean mu of parts with its risk -Omega_y(mu), from below, and an upper
 // bound of Omega_y*(v) = max over mu of  v.mu - Omega_y(mu):
 //
-//   PermutationMaxMin   M4N   risk h(mu); parts are the M x M cells
-//   PermutationMaxMargin    M3N   risk: the loss of one permutation; the cells; one assignment
-//   RankOneMaxMin       M4N   parts are the expected gains of the M items; the closed form
-//   RankOneMaxMargin        M3N   the same parts; one assignment
+//   PermutationMaxMin      M4N   risk h(mu); parts are the M x M cells
+//   PermutationMaxMargin   M3N   risk: the loss of one permutation; the cells; one assignment
+//   RankOneMaxMin          M4N   parts are the expected gains of the M items; the closed form
+//   RankOneMaxMargin       M3N   the same parts; one assignment
 #pragma once
 #include <algorithm>
 #include <cstddef>

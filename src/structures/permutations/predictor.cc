@@ -1,3 +1,4 @@
+// Decoding and marginals of rankings and matchings, in parallel (predictor.h).
 #include "structures/permutations/predictor.h"
 
 #include <fmt/format.h>

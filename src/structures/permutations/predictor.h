@@ -51,10 +51,10 @@ class PermutationPredictor {
 
   // Scores as the model's weights give them, n x parts of rankings. The position of every item, from 0.
   std::vector<std::int32_t> rankings(std::span<const double> scores, const Context& context) const;
-  // One score a pair; `pairs` says which belong together, M x M of them an example.
+  // One score per pair; `pairs` says which belong together, M x M of them per example.
   std::vector<std::int32_t> matchings(std::span<const double> scores, const Groups& pairs,
                                       const Context& context) const;
-  // Of a CRF: the probability of every cell, M x M an example.
+  // Of a CRF: the probability of every cell, M x M per example.
   std::vector<double> ranking_marginals(std::span<const double> scores, const Context& context) const;
   std::vector<double> matching_marginals(std::span<const double> scores, const Groups& pairs,
                                          const Context& context) const;
@@ -72,8 +72,8 @@ class PermutationPredictor {
   Decoder decoder_;
 };
 
-// The number of points a side of every matching, as runs; throws Error where the pairs of one are no square of a whole
-// number.
+// The number of points per side of every matching, as runs; throws Error where the pairs of one are no square of a
+// whole number.
 Groups points_of(const Groups& pairs);
 
 // Mean over examples of the loss of permutations, weighted unless `weight` is empty.

@@ -1,3 +1,4 @@
+// Sorting and pooling adjacent violators (rank_one_game.h).
 #include "structures/permutations/rank_one_game.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // Max-min oracle for position losses of rank one, L = c0 - sum_i gain[t_i] discount[y_i]: a closed form.
 //
-// One score an item suffices, S[i][j] = v_i gain[j]: the truth is seen through m_i = the expected gain of item i, the
+// One score per item suffices, S[i][j] = v_i gain[j]: the truth is seen through m_i = the expected gain of item i, the
 // prediction through n_i = its expected discount. Both lie in the permutahedron of their numbers, and the game is
 //
 //     max over m in Perm(gain)   min over n in Perm(discount)    c0 + (v - n).m

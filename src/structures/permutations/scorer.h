@@ -1,6 +1,8 @@
-// Linear scores of rankings, those of solvers/linear_scorer.h with one class a part: a cell (item, position) of the
+// Linear scores of permutations: ItemScorer for rankings, PairScorer for matchings.
+//
+// Linear scores of rankings, those of solvers/linear_scorer.h with one class per part: a cell (item, position) of the
 // score matrix, or an item where the loss is of rank one. Atoms (structures/permutations/atoms.h) are kept as parts:
-// with one feature row an example, <Phi(x) a^T, Phi(x) b^T> = |Phi(x)|^2 a.b.
+// with one feature row per example, <Phi(x) a^T, Phi(x) b^T> = |Phi(x)|^2 a.b.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// Sinkhorn sweeps with Newton steps, and rounding into the polytope (sinkhorn.h).
 #include "structures/permutations/sinkhorn.h"
 
 #include <algorithm>

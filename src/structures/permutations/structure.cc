@@ -29,7 +29,7 @@ PermutationPredictor predictor_of(const Model& model) { return {loss_of(model), 
 
 // ---- what both have in common
 
-// For as many items as there are; two where their number varies.
+// For the number of items of the data; for two where it varies.
 LossSummary summary_of_loss(const TrainOptions& options, const std::vector<std::string>& items) {
   const PositionLossChoice loss = chosen_position_loss(options, items);
   return {loss.name(), loss.values(), decodes_by_scores(loss.make(std::max<std::size_t>(items.size(), 2)))};
@@ -321,8 +321,8 @@ class Matchings : public Structure {
   }
 };
 
-// A CSV matching,point,partner, a line by point of the first set; with scores or marginals a line by pair. Or one JSON
-// object: n, partner and, where asked for, scores and marginals, M x M by matching.
+// A CSV matching,point,partner, a line per point of the first set; with scores or marginals a line per pair. Or one
+// JSON object: n, partner and, where asked for, scores and marginals, M x M per matching.
 void Matchings::predict(const Model& model, LineReader& lines, const PredictionRequest& request, TextSink& sink) const {
   if (request.k_best > 0)
     throw UsageError(

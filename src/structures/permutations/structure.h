@@ -10,7 +10,7 @@ struct PermutationPart : RowPart {
   std::size_t points = 0;  // of matchings: the most a side had in training
 };
 
-// Scores of a row: one by item where the loss is of rank one, else one by cell (item, position).
+// Scores of a row: one per item where the loss is of rank one, else one per cell (item, position).
 inline std::size_t ranking_outputs(const PositionLossChoice& loss, std::size_t items) {
   return loss.scores_items() ? items : items * items;
 }

@@ -1,4 +1,4 @@
-// See synthetic_permutations.h.
+// Rankings and matchings drawn, and their best possible loss (synthetic.h).
 #include "structures/permutations/synthetic.h"
 
 #include <fmt/format.h>
@@ -99,7 +99,8 @@ Dataset SyntheticRankings::Sampler::next(std::size_t n) {
 SyntheticMatchings::SyntheticMatchings(double noise, std::size_t smallest, std::size_t largest)
     : noise_(noise), smallest_(smallest), largest_(largest) {
   check_noise(noise);
-  // A point keeps others from (2 r)^4 / 4! = 0.017 of the cube at most, r being the least distance: so many fit.
+  // A point keeps others from (2 r)^4 / 4! = 0.017 of the cube at most, r being the least distance: there is room for
+  // that many.
   if (smallest == 0 || smallest > largest || largest > largest_size)
     throw UsageError(say("matchings of {} to {} points: expected sizes from 1 to {}, the smallest first", smallest,
                          largest, largest_size));

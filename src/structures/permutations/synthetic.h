@@ -54,7 +54,7 @@ class SyntheticRankings {
  private:
   double noise_;
   std::size_t features_, items_;
-  std::vector<double> weights_;  // W, one row an item
+  std::vector<double> weights_;  // W, one row per item
 };
 
 class SyntheticMatchings {

@@ -1,3 +1,4 @@
+// Solvers of permutations for a path of lambdas, and their training set (training.h).
 #include "structures/permutations/training.h"
 
 #include <fmt/format.h>
@@ -86,7 +87,7 @@ void crf(const Problem<Scorer>& problem, const Setting& setting, const EmitResul
 }
 
 // What the scores regress onto: the permutation's parts for Hamming losses (weighted) and those of rank one, minus the
-// costs of the truth for others; of which no more is asked than that their best permutation is the best prediction.
+// costs of the truth for others; it is enough that their best permutation is the best prediction.
 void regression_target(const PositionLoss& loss, const PermutationParts& parts, LabelView y, std::span<double> target) {
   parts.embed(y, target);
   if (parts.items()) return;

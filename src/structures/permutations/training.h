@@ -8,7 +8,7 @@
 //   CRF   S = log sum over y' of exp v.phi(y')  -  v.phi(y)                    L-BFGS; up to 16 items
 //   QS    S = |v - target(y)|^2                                                Cholesky or conjugate gradients; L-BFGS
 //
-// Ranking: one feature row an example, M items in all of them, v = W x has a score for every cell (item, position), or
+// Ranking: one feature row per example, M items in all of them, v = W x has a score for every cell (item, position), or
 // for every item where the loss is of rank one. Matching: a feature row for every pair (i, j) of an example, v_ij = w .
 // x_ij, no bias; sizes may differ.
 #pragma once
@@ -42,8 +42,8 @@ struct PermutationRequest {
   PathRequest path() const { return {lambdas, options, context}; }
 };
 
-// Hands over a solution a lambda, in their order. Throws UsageError for what cannot be trained, Error for positions
-// that are no permutation. Weights of rankings: (features + bias) x parts; of matchings: one a feature.
+// Hands over one solution per lambda, in their order. Throws UsageError for what cannot be trained, Error for positions
+// that are no permutation. Weights of rankings: (features + bias) x parts; of matchings: one per feature.
 void solve_permutations(const PermutationRequest& request,
                         const std::function<void(std::unique_ptr<RowSolution>)>& emit);
 

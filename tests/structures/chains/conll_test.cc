@@ -19,7 +19,7 @@ std::string conll_refusal(std::string_view text) {
   return refusal([&] { conll(text); });
 }
 
-// All cells, a line a token and a blank line behind every sentence.
+// All cells, a line per token and a blank line behind every sentence.
 std::string cells(const ConllText& text) {
   std::string out;
   for (std::size_t s = 0; s < text.sentences(); ++s) {

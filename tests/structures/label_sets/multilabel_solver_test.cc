@@ -1,4 +1,4 @@
-// The solver of multi-label problems without dependencies: against one two-class problem a label, against objectives
+// The solver of multi-label problems without dependencies: against one two-class problem per label, against objectives
 // that list all 2^M outputs, and what must not change the result.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
