@@ -70,10 +70,10 @@ Dataset with_centers(Dataset data, const ReproduceOptions& options, const Contex
   return data;
 }
 
-Dataset with_products(Dataset words) {
+Dataset with_products(Dataset data) {
   constexpr PixelGrid grid{16, 8};
-  words.x = with_pixel_products(grid, std::get<DenseMatrix>(words.x).view());
-  return words;
+  data.x = with_pixel_products(grid, std::get<DenseMatrix>(data.x).view());
+  return data;
 }
 
 CvOptions common(const ReproduceOptions& options, const PaperTask& task) {

@@ -157,7 +157,8 @@ void quadratic_path(Problem<Scorer> problem, const View& x, bool bias, const Los
   const Eigen::MatrixXd moments = direct ? second_moments(x, bias, problem.weight) : Eigen::MatrixXd();
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
-    PrimalLoss own(problem, loss), second(problem, curvature);
+    PrimalLoss own(problem, loss);
+    PrimalLoss second(problem, curvature);
     std::optional<SolveResult> result;
     if (direct) result = quadratic_direct(problem, own, moments, options, *request.context);
     emit(result ? *result : quadratic_cg(problem, own, second, options, *request.context));
