@@ -12,8 +12,8 @@ VENV    := build/venv
 LINT_VENV := build/lint-venv
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-build python-build python-test test-long test-dev test-asan test-tsan test-wheel fuzz bench \
-        bench-python install format lint clean
+.PHONY: help build demo test test-build python-build python-test test-long test-dev test-asan test-tsan test-clang \
+        test-aarch64 test-wheel fuzz bench bench-python build-times install format lint clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,7 +64,8 @@ $(LINT_VENV)/ready: scripts/lint-requirements.txt
 	$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 
-test-long: test-dev test-asan test-tsan test-wheel fuzz lint ## assertions, sanitizers, fuzzing, lint
+test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel fuzz lint ## assertions, sanitizers, clang, \
+           64-bit ARM, fuzzing, lint
 
 test-dev:
 	@scripts/install-deps build test
@@ -83,6 +84,25 @@ test-tsan:
 	cmake --preset tsan
 	cmake --build --preset tsan --target threaded_tests -j $(JOBS)
 	ctest --preset tsan -j 1
+
+# Everything there is, benchmarks and the Python package too, must compile with clang without a warning.
+test-clang: $(VENV)/ready
+	@scripts/install-deps build test bench lint
+	cmake --preset clang -DM4N_PYTHON=ON -DPython_EXECUTABLE=$(abspath $(VENV))/bin/python
+	cmake --build --preset clang -j $(JOBS)
+	ctest --preset clang -j $(JOBS)
+
+# 64-bit ARM: the C++ tests for every instruction set it has, and models that go from one processor to the other.
+AARCH64_M4N := build/aarch64/m4n-in-qemu
+test-aarch64: build $(VENV)/ready
+	@scripts/install-deps build test cross
+	cmake --preset aarch64
+	cmake --build --preset aarch64 -j $(JOBS)
+	printf '#!/bin/sh\nexec qemu-aarch64 "%s" "$$@"\n' $(abspath build/aarch64/m4n) > $(AARCH64_M4N)
+	chmod +x $(AARCH64_M4N)
+	ctest --preset aarch64 -j $(JOBS)
+	M4N_TEST_SECONDS=300 M4N_OTHER_BIN=$(abspath $(AARCH64_M4N)) $(PYTEST) tests/cli/test_other_processor.py
+	M4N_TEST_SECONDS=300 M4N_BIN=$(abspath $(AARCH64_M4N)) $(VENV)/bin/python -m pytest tests/cli/test_instruction_sets.py
 
 # From the source distribution to a wheel to a fresh environment that has nothing else, and the tests run there.
 test-wheel: build
@@ -111,6 +131,11 @@ bench: ## the benchmarks; results as JSON
 bench-python: python-build ## costs beside scikit-learn's and mord's, see docs/performance.md; QUICK=1 for a small part
 	$(VENV)/bin/python -m pip install --quiet --requirement bench/python-requirements.txt
 	PYTHONPATH=$(abspath $(RELEASE)/python) $(VENV)/bin/python bench/python_costs.py $(if $(QUICK),--quick)
+
+# From nothing and without a compiler cache: what a newcomer waits for, and where it goes.
+build-times: ## processor seconds of a first build by file and room, the ten worst files and headers
+	@scripts/install-deps build
+	scripts/build-times $(abspath build/build-times) -DM4N_TESTS=OFF
 
 install: build ## into PREFIX (/usr/local), below DESTDIR if given
 	DESTDIR=$(DESTDIR) cmake --install $(RELEASE) --prefix $(PREFIX)

@@ -13,7 +13,7 @@
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
-namespace m4n::bench::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
+namespace m4n::detail::bench::HWY_NAMESPACE {  // NOLINT(modernize-concat-nested-namespaces)
 namespace hn = hwy::HWY_NAMESPACE;
 
 // Pairs in the run; `sink` keeps the result alive.
@@ -35,11 +35,11 @@ HWY_INLINE std::size_t spin(std::size_t repeats, Real* sink) {
 std::size_t SpinFloat(std::size_t repeats, float* sink) { return spin(repeats, sink); }
 std::size_t SpinDouble(std::size_t repeats, double* sink) { return spin(repeats, sink); }
 
-}  // namespace m4n::bench::HWY_NAMESPACE
+}  // namespace m4n::detail::bench::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 constexpr std::size_t repeats = 1'000'000;
@@ -62,5 +62,5 @@ double add_max_peak_double() {
   return 1e-9 * static_cast<double>(pairs) / seconds;
 }
 
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 #endif

@@ -13,7 +13,7 @@
 #include "core/assignment.h"
 #include "support.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 void leave(const std::vector<std::vector<double>>& scores, const std::string& folder, std::size_t m) {
@@ -67,6 +67,6 @@ Json assignment(const Settings& settings) {
 }
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
-int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::assignment); }
+int main(int argc, char** argv) { return m4n::detail::bench::run_program(argc, argv, m4n::detail::bench::assignment); }

@@ -16,7 +16,7 @@
 #include "structures/chains/space.h"
 #include "support.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 // A chain with normal scores.
@@ -254,6 +254,6 @@ Json chains(const Settings& settings) {
 }
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
-int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::chains); }
+int main(int argc, char** argv) { return m4n::detail::bench::run_program(argc, argv, m4n::detail::bench::chains); }

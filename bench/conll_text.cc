@@ -8,7 +8,7 @@
 
 #include "data/input.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 using Token = std::array<std::string, 3>;  // word, tag, chunk
@@ -103,4 +103,4 @@ Sentences read_conll_text(const std::filesystem::path& path, std::size_t most_se
   return out;
 }
 
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench

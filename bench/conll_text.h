@@ -5,8 +5,8 @@
 
 #include "sentences.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 
 Sentences read_conll_text(const std::filesystem::path& path, std::size_t most_sentences);
 
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench

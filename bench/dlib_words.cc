@@ -23,6 +23,7 @@
 #include <cstdio>
 #include <ctime>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,8 +33,9 @@
 #include "structures/chains/space.h"
 #include "structures/chains/training.h"
 #include "support.h"
+#include "surrogates/registry.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 constexpr double lambda = 0x1p-7;
@@ -185,10 +187,12 @@ void m4n_rows(const Sentences& train, const Sentences& test, Json& rows) {
                                  .options = &options,
                                  .context = &context};
       Measured found;
-      found.seconds = fastest_seconds(
-          [&] { solve_chains(request, [&](ChainSolution reached) { solution = std::move(reached); }); });
+      found.seconds = fastest_seconds([&] {
+        solve_chains(request, [&](std::unique_ptr<ChainSolution> reached) { solution = std::move(*reached); });
+      });
       found.relative_gap = solution.result.certificate.relative_gap();
-      const ChainPredictor predictor(solution.weights, cost, chain_decoder(Decoder::automatic, surrogate, cost));
+      const ChainPredictor predictor(solution.weights, cost,
+                                     usual_decoder(surrogate, 0, cost.symmetric(), Decoder::viterbi));
       const std::vector<std::int32_t> predicted = predict_sequences(predictor, test.x.view(), test.tokens, context);
       std::size_t wrong = 0;
       for (std::size_t t = 0; t < predicted.size(); ++t) wrong += predicted[t] != test.label[t] ? 1 : 0;
@@ -215,6 +219,6 @@ Json dlib_words(const Settings& settings) {
 }
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
-int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::dlib_words); }
+int main(int argc, char** argv) { return m4n::detail::bench::run_program(argc, argv, m4n::detail::bench::dlib_words); }

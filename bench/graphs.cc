@@ -12,7 +12,7 @@
 #include "structures/graphs/space.h"
 #include "support.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 // A graph with normal scores.
@@ -161,6 +161,6 @@ Json graphs(const Settings& settings) {
 }
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
-int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::graphs); }
+int main(int argc, char** argv) { return m4n::detail::bench::run_program(argc, argv, m4n::detail::bench::graphs); }

@@ -13,7 +13,7 @@
 #include "m4n/fit.h"
 #include "support.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 constexpr double path_end = 0x1.0p-10;
@@ -148,6 +148,8 @@ Json kernel_machines(const Settings& settings) {
 }
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
-int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::kernel_machines); }
+int main(int argc, char** argv) {
+  return m4n::detail::bench::run_program(argc, argv, m4n::detail::bench::kernel_machines);
+}

@@ -6,7 +6,7 @@
 #include "core/rng.h"
 #include "core/views.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 AlignedVector<double> normal_vector(std::size_t size, std::uint64_t seed) {
@@ -111,6 +111,6 @@ BENCHMARK(softmax)->Arg(10)->Arg(26)->Arg(50);
 BENCHMARK(entropy_slope)->Arg(10)->Arg(26)->Arg(50);
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
 BENCHMARK_MAIN();

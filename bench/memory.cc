@@ -7,12 +7,15 @@
 #include <fstream>
 #include <sstream>
 
+#include "data/table.h"
 #include "m4n/error.h"
 #include "m4n/fit.h"
 #include "m4n/read.h"
+#include "structures/classes/labels.h"
+#include "structures/row_part.h"
 #include "support.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 // A line of /proc/self/status, in bytes: VmRSS (now) or VmHWM (peak).
@@ -61,11 +64,12 @@ Json memory(const Settings& settings) {
   reset_peak();
   const FitResult fitted = fit(std::move(data), options, context);
   const double training = resident("VmHWM") - start;
-  const double weights = 8.0 * static_cast<double>(fitted.model.weights.size());
+  const double weights =
+      8.0 * static_cast<double>(dynamic_cast<const RowPart&>(*fitted.model.part()).rows.weights.size());
   return {{"set", settings.others[0].substr(0, settings.others[0].find('.'))},
           {"surrogate", settings.others[1]},
           {"n", n},
-          {"d", fitted.model.d},
+          {"d", fitted.model.d()},
           {"k", k},
           {"data_bytes", bytes},
           {"weight_bytes", weights},
@@ -75,6 +79,6 @@ Json memory(const Settings& settings) {
 }
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
-int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::memory); }
+int main(int argc, char** argv) { return m4n::detail::bench::run_program(argc, argv, m4n::detail::bench::memory); }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@
 #include "structures/label_sets/training.h"
 #include "support.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 struct Labelled {
@@ -77,10 +78,10 @@ Json timed_path(const Labelled& set, SurrogateKind surrogate, const std::vector<
     const double start = cpu_seconds();
     solve_multilabel(
         {set.x.view(), nullptr, true, set.label, share, &costs, lambdas, Decoder::automatic, &options, &context},
-        [&](const MultilabelSolution& s) {
-          primals.push_back(s.result.certificate.primal);
-          gaps.push_back(s.result.certificate.relative_gap());
-          epochs += s.result.epochs;
+        [&](const std::unique_ptr<MultilabelSolution>& s) {
+          primals.push_back(s->result.certificate.primal);
+          gaps.push_back(s->result.certificate.relative_gap());
+          epochs += s->result.epochs;
         });
     best = std::min(best, cpu_seconds() - start);
   }
@@ -117,6 +118,6 @@ Json body(const Settings& settings) {
 }
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
-int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::body); }
+int main(int argc, char** argv) { return m4n::detail::bench::run_program(argc, argv, m4n::detail::bench::body); }

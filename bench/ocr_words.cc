@@ -9,7 +9,7 @@
 #include "data/input.h"
 #include "m4n/error.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 void zero(PaddedRows<double> rows) { std::fill_n(rows.data(), rows.rows() * rows.stride(), 0.0); }
@@ -130,4 +130,4 @@ void OcrTrainer::step(std::size_t i, const GameAnswer& answer) {
   block.risk += share * (answer.risk - block.risk);
 }
 
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench

@@ -10,7 +10,7 @@
 #include "structures/chains/oracles.h"
 #include "structures/chains/space.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 
 struct OcrWord {
   std::vector<std::int32_t> label;                 // one per letter
@@ -49,4 +49,4 @@ class OcrTrainer {
   std::vector<double> ones_;
 };
 
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench

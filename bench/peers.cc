@@ -15,7 +15,7 @@
 
 #include "support.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 constexpr double lambda = 0x1.0p-10, suboptimality = 1e-4;
@@ -208,6 +208,6 @@ Json peers(const Settings& settings) {
 }
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
-int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::peers); }
+int main(int argc, char** argv) { return m4n::detail::bench::run_program(argc, argv, m4n::detail::bench::peers); }

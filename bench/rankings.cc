@@ -7,12 +7,13 @@
 #include <cmath>
 #include <filesystem>
 
+#include "data/table.h"
 #include "features/standardize.h"
 #include "m4n/read.h"
 #include "structures/permutations/training.h"
 #include "support.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 struct Rankings {
@@ -31,7 +32,8 @@ std::optional<Rankings> load_rankings(const Settings& settings, const std::strin
   }
   ReadOptions options;
   options.outputs = OutputColumns::ranks;
-  Dataset data = label_for_training(read_table(path.string(), options, Truth::required), "ranking");
+  RawTable table = read_table(path.string(), options, Truth::required);
+  Dataset data = with_outputs(table, *options.outputs);
   apply_in_place(fit_standardizer(view(data.x), {}), data.x);
   return Rankings{name, std::move(data)};
 }
@@ -56,9 +58,9 @@ void measure(const Rankings& set, SurrogateKind surrogate, double lambda, double
                       .lambdas = {&lambda, 1},
                       .options = &options,
                       .context = &context},
-                     [&](const PermutationSolution& solution) {
+                     [&](const std::unique_ptr<RowSolution>& solution) {
                        const double seconds = cpu_seconds() - start;
-                       const SolveResult& r = solution.result;
+                       const SolveResult& r = solution->result;
                        rows.push_back({{"set", set.name},
                                        {"n", set.n()},
                                        {"items", set.size()},
@@ -93,6 +95,6 @@ Json run(const Settings& settings) {
 }
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
-int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::run); }
+int main(int argc, char** argv) { return m4n::detail::bench::run_program(argc, argv, m4n::detail::bench::run); }

@@ -9,11 +9,12 @@
 #include <fstream>
 
 #include "core/rng.h"
+#include "data/table.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
 #include "support.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 // One line of each kind; `decimal` are numbers as a program prints them, the others small integers such as pixels.
@@ -103,6 +104,6 @@ Json reading(const Settings& settings) {
 }
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
-int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::reading); }
+int main(int argc, char** argv) { return m4n::detail::bench::run_program(argc, argv, m4n::detail::bench::reading); }

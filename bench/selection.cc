@@ -7,7 +7,7 @@
 #include "m4n/cross_validate.h"
 #include "support.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 double seconds(const Dataset& data, const CvOptions& options, unsigned threads) {
@@ -50,6 +50,6 @@ Json measure(const Settings& settings) {
 }
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
-int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::measure); }
+int main(int argc, char** argv) { return m4n::detail::bench::run_program(argc, argv, m4n::detail::bench::measure); }

@@ -6,7 +6,7 @@
 
 #include "m4n/dataset.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 
 struct Sentences {
   std::string name;
@@ -17,4 +17,4 @@ struct Sentences {
   std::size_t labels = 0;
 };
 
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@
 #include "structures/chains/training.h"
 #include "support.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 constexpr double ocr_lambda = 0x1p-7;
@@ -41,7 +42,7 @@ Measured measure(const Sentences& set, double lambda, const TrainOptions& option
                   .lambdas = {&lambda, 1},
                   .options = &options,
                   .context = &context},
-                 [&](const ChainSolution& solution) { found = solution.result; });
+                 [&](const std::unique_ptr<ChainSolution>& solution) { found = solution->result; });
     const double seconds = cpu_seconds() - start;
     if (repeat == 0 || seconds < best.seconds) best = {seconds, found};
   }
@@ -121,6 +122,6 @@ Json sequences(const Settings& settings) {
 }
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
-int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::sequences); }
+int main(int argc, char** argv) { return m4n::detail::bench::run_program(argc, argv, m4n::detail::bench::sequences); }

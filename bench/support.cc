@@ -7,11 +7,14 @@
 #include <exception>
 
 #include "core/rng.h"
+#include "data/table.h"
 #include "features/standardize.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
+#include "structures/classes/labels.h"
+#include "surrogates/registry.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 
 int run_program(int argc, char** argv, Json (*body)(const Settings&)) {
   try {
@@ -77,29 +80,31 @@ Timed solve_path(const Prepared& set, const CostMatrix& cost, std::span<const do
     context.observe = [&](const Progress& progress) { enough = enough || observe(cpu_seconds() - start, progress); };
     context.cancelled = [&] { return enough; };
   }
-  const SolveRequest request{.x = view(set.data.x),
-                             .gram = nullptr,
-                             .bias = true,
-                             .label = set.data.label,
-                             .weight = set.share,
-                             .cost = &cost,
-                             .lambdas = lambdas,
-                             .decode = default_decoder(options.surrogate, options.smoothing, cost),
-                             .options = &options,
-                             .context = &context};
+  const ClassRequest request{
+      .x = view(set.data.x),
+      .gram = nullptr,
+      .bias = true,
+      .label = set.data.label,
+      .weight = set.share,
+      .cost = &cost,
+      .lambdas = lambdas,
+      .decode = usual_decoder(options.surrogate, options.smoothing, cost.symmetric(), Decoder::argmax),
+      .options = &options,
+      .context = &context};
   Timed out;
+  const auto keep = [&](std::unique_ptr<ClassSolution> solution) { out.solutions.push_back(std::move(*solution)); };
   switch (options.surrogate) {
     case SurrogateKind::m4n:
-      out.solutions = solve_m4n(request);
+      solve_m4n(request, keep);
       break;
     case SurrogateKind::m3n:
-      out.solutions = solve_m3n(request);
+      solve_m3n(request, keep);
       break;
     case SurrogateKind::crf:
-      out.solutions = solve_crf(request);
+      solve_crf(request, keep);
       break;
     case SurrogateKind::qs:
-      out.solutions = solve_qs(request);
+      solve_qs(request, keep);
       break;
   }
   out.seconds = cpu_seconds() - start;
@@ -111,4 +116,4 @@ Timed solve(const Prepared& set, const CostMatrix& cost, double lambda, const Tr
   return solve_path(set, cost, {&lambda, 1}, options, observe);
 }
 
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench

@@ -14,7 +14,7 @@
 #include "m4n/options.h"
 #include "structures/classes/solve.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 
 using Json = nlohmann::ordered_json;
 
@@ -46,9 +46,9 @@ std::optional<Prepared> load(const Settings& settings, const std::string& file);
 CostMatrix random_cost(std::size_t k);
 
 struct Timed {
-  std::vector<Solution> solutions;  // one a lambda
-  double seconds = 0;               // CPU time of the whole call, one thread
-  const Solution& last() const { return solutions.back(); }
+  std::vector<ClassSolution> solutions;  // one a lambda
+  double seconds = 0;                    // CPU time of the whole call, one thread
+  const ClassSolution& last() const { return solutions.back(); }
 };
 // A cold solve of the surrogate in `options`. With `observe`: called at every certificate with the CPU seconds so far
 // and the progress; the solve ends when it returns true.
@@ -59,4 +59,4 @@ Timed solve(const Prepared& set, const CostMatrix& cost, double lambda, const Tr
 Timed solve_path(const Prepared& set, const CostMatrix& cost, std::span<const double> lambdas,
                  const TrainOptions& options, const Observer& observe = {});
 
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench

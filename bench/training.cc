@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-namespace m4n::bench {
+namespace m4n::detail::bench {
 namespace {
 
 struct Method {
@@ -57,7 +57,7 @@ const Method paper{"paper: SP-MP K = 20, 2n/(t+2n), averaged", SolverKind::gbcfw
 SolveResult sum_up(const Timed& path) {
   SolveResult out = path.solutions.front().result;
   out.epochs = 0;
-  for (const Solution& solution : path.solutions) {
+  for (const ClassSolution& solution : path.solutions) {
     out.epochs += solution.result.epochs;
     if (solution.result.certificate.relative_gap() > out.certificate.relative_gap())
       out.certificate = solution.result.certificate;
@@ -113,6 +113,6 @@ Json crf_rows(const Settings& settings) {
 Json training(const Settings& settings) { return {{"m4n", m4n_rows(settings)}, {"crf", crf_rows(settings)}}; }
 
 }  // namespace
-}  // namespace m4n::bench
+}  // namespace m4n::detail::bench
 
-int main(int argc, char** argv) { return m4n::bench::run_program(argc, argv, m4n::bench::training); }
+int main(int argc, char** argv) { return m4n::detail::bench::run_program(argc, argv, m4n::detail::bench::training); }

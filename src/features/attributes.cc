@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "core/message.h"
-#include "model/checksum.h"
+#include "core/checksum.h"
 
 namespace m4n::detail {
 

@@ -219,7 +219,7 @@ DenseMatrix apply(const FittedMap& fitted, const DenseView& x, unsigned threads)
   return out;
 }
 
-std::vector<double> fold(const FittedMap& fitted, std::span<const double> weights, std::size_t k, bool bias) {
+std::vector<double> raw_weights(const FittedMap& fitted, std::span<const double> weights, std::size_t k, bool bias) {
   const std::size_t m = fitted.map.points.rows;
   std::vector<double> out((m + (bias ? 1 : 0)) * k, 0.0);
   const auto add = [&](std::size_t raw, std::size_t column, double factor) {

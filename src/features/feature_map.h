@@ -42,7 +42,7 @@ FittedMap fit_map(const TrainOptions& options, const DenseView& x);
 inline constexpr std::size_t rows_mapped_at_once = 64;  // by one thread
 DenseMatrix apply(const FittedMap& fitted, const DenseView& x, unsigned threads);
 // Weights on the learnt columns (and bias) turned into weights on the raw features.
-std::vector<double> fold(const FittedMap& fitted, std::span<const double> weights, std::size_t k, bool bias);
+std::vector<double> raw_weights(const FittedMap& fitted, std::span<const double> weights, std::size_t k, bool bias);
 
 // The raw features of a row, for prediction. The map must outlive it.
 class MapEvaluator {

@@ -122,7 +122,7 @@ RowWeights finished_weights(const PreparedFeatures& prepared, std::vector<double
   out.standardizer = prepared.standardizer;
   if (prepared.fitted) {
     out.map = prepared.fitted->map;
-    out.weights = fold(*prepared.fitted, weights, outputs, with_bias);
+    out.weights = raw_weights(*prepared.fitted, weights, outputs, with_bias);
     return out;
   }
   if (!prepared.kernel) {

@@ -16,12 +16,12 @@ double total_weight(std::span<const double> weight, std::size_t rows) {
 
 // Spread below this, relative to the size of the values, is the rounding of a constant. Such a column is divided by its
 // size if that is large: what rounding leaves of it beside the mean must stay small beside other features.
-constexpr double constant = 1e-12;
+constexpr double rounding = 1e-12;
 
 // `variance` is that of the values divided by `size`, the largest of them: huge columns do not overflow.
 double inverse(double variance, double size) {
   const double deviation = std::sqrt(variance), out = 1 / deviation / size;
-  return deviation > constant && std::isfinite(out) ? out : 1 / std::max(size, 1.0);
+  return deviation > rounding && std::isfinite(out) ? out : 1 / std::max(size, 1.0);
 }
 
 Standardizer fit(const DenseView& x, std::span<const double> weight) {

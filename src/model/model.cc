@@ -134,7 +134,7 @@ std::string bytes_of(const Model& model) {
   const Structure& structure = structure_of(model);
   ModelFileWriter file(structure.kind_of(model));
   write_common(file, model.common());
-  structure.write(model, file);
+  structure.write_part(model, file);
   return file.to_bytes();
 }
 
@@ -264,7 +264,7 @@ Model Model::from_bytes(std::span<const char> bytes, const std::string& name) {
   const std::string task = file.text("task");
   const detail::Structure& structure = detail::structure_for(file, task);
   ModelCommon common = detail::read_common(file, structure.traits());
-  std::shared_ptr<const ModelPart> part = structure.read(file, common);
+  std::shared_ptr<const ModelPart> part = structure.read_part(file, common);
   file.finish();
   Model model(std::move(common), std::move(part));
   detail::check_model(model, name);

@@ -14,7 +14,7 @@
 #include <set>
 
 #include "core/message.h"
-#include "model/checksum.h"
+#include "core/checksum.h"
 
 namespace m4n::detail {
 

@@ -25,7 +25,7 @@ std::string markdown(const Rows& rows) {
     for (std::size_t c = 0; c < width.size(); ++c) out += fmt::format("| {:<{}} ", rows[r][c], width[c]);
     out += "|\n";
     if (r > 0) continue;
-    for (const std::size_t w : width) out += "|" + std::string(w + 2, '-');
+    for (const std::size_t w : width) out.append("|").append(w + 2, '-');
     out += "|\n";
   }
   return out;
@@ -181,7 +181,7 @@ Json table2_json(const std::vector<Table2Cell>& cells) {
 std::string reproduce_markdown(const ReproducedTables& tables, const ReproduceOptions& options) {
   std::string out;
   if (!tables.table1.empty()) out += table1_markdown(tables.table1, options);
-  if (!tables.table2.empty()) out += (out.empty() ? "" : "\n") + table2_markdown(tables.table2, options);
+  if (!tables.table2.empty()) (out += out.empty() ? "" : "\n") += table2_markdown(tables.table2, options);
   if (!tables.shortened.empty())
     out += fmt::format("\nThe first row of {} is left out: the paper's n is one less than that of the public files.\n",
                        fmt::join(tables.shortened, ", "));

@@ -17,7 +17,7 @@
 #include "data/text.h"
 #include "m4n/read.h"
 #include "model/atomic_file.h"
-#include "model/checksum.h"
+#include "core/checksum.h"
 #include "structures/structure.h"
 
 namespace m4n::detail {

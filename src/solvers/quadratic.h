@@ -153,7 +153,8 @@ void quadratic_path(Problem<Scorer> problem, const FeatureRows& x, bool bias, co
   const Eigen::MatrixXd moments = direct ? second_moments(x, bias, problem.weight) : Eigen::MatrixXd();
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
-    PrimalLoss own(problem, loss), second(problem, curvature);
+    PrimalLoss own(problem, loss);
+    PrimalLoss second(problem, curvature);
     std::optional<SolveResult> result;
     if (direct) result = quadratic_direct(problem, own, moments, options, *request.context);
     emit(result ? *result : quadratic_cg(problem, own, second, options, *request.context));

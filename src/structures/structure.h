@@ -191,10 +191,10 @@ class Structure {
   // The kinds of files that its models are written as.
   virtual std::vector<std::string> kinds() const = 0;
   virtual std::string kind_of(const Model&) const { return kinds().front(); }
-  virtual void write(const Model& model, ModelFileWriter& file) const = 0;
+  virtual void write_part(const Model& model, ModelFileWriter& file) const = 0;
   // `common` holds what every model has but its cost; the lengths of arrays are not to be trusted before they were
   // compared with those of other arrays.
-  virtual std::shared_ptr<const ModelPart> read(ModelFileReader& file, ModelCommon& common) const = 0;
+  virtual std::shared_ptr<const ModelPart> read_part(ModelFileReader& file, ModelCommon& common) const = 0;
   // Throws Error, naming the model, unless all its numbers belong together.
   virtual void check(const Model& model, const std::string& name) const = 0;
 

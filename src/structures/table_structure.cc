@@ -138,11 +138,11 @@ void TableStructure::predict(const Model& model, LineReader& lines, const Predic
   }
   std::string text = request.read.id.empty() ? "" : csv_cell(request.read.id) + ",";
   const std::vector<std::string> columns = prediction_columns(model);
-  for (std::size_t c = 0; c < columns.size(); ++c) text += (c > 0 ? "," : "") + csv_cell(columns[c]);
+  for (std::size_t c = 0; c < columns.size(); ++c) (text += c > 0 ? "," : "") += csv_cell(columns[c]);
   if (request.scores)
-    for (const std::string& name : output_names(model)) text += "," + csv_cell("score_" + name);
+    for (const std::string& name : output_names(model)) (text += ',') += csv_cell("score_" + name);
   if (request.marginals)
-    for (const std::string& name : probability_names(model)) text += "," + csv_cell("p_" + name);
+    for (const std::string& name : probability_names(model)) (text += ',') += csv_cell("p_" + name);
   text += "\n";
   for (std::size_t i = 0; i < n; ++i) {
     if (!examples.ids.empty()) text += csv_cell(examples.ids[i]) + ",";

@@ -15,6 +15,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("M4N_BIN", ROOT / "build" / "release" / "m4n")).resolve()
+# What a command may take; an emulator is given more.
+SECONDS = float(os.environ.get("M4N_TEST_SECONDS", 30))
 
 # Children inherit what is ignored (under nohup, in the background of a script), and the tool respects it; the tests of
 # signals need the usual behaviour.
@@ -33,7 +35,7 @@ class Tool:
     def __call__(self, *arguments, expect=None, **keywords):
         # Messages quote what they found, which need not be UTF-8.
         result = subprocess.run([self.binary, *map(str, arguments)], capture_output=True, text=True, errors="replace",
-                                timeout=30, **keywords)  # fmt: skip
+                                timeout=SECONDS, **keywords)  # fmt: skip
         if expect is not None:
             assert result.returncode == expect, f"{arguments}: exit {result.returncode}\n{result.stdout}{result.stderr}"
         return result

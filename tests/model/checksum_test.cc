@@ -1,5 +1,5 @@
 // CRC-64/XZ against its published check value and against the bit-by-bit definition.
-#include "model/checksum.h"
+#include "core/checksum.h"
 
 #include <gtest/gtest.h>
 

@@ -56,7 +56,7 @@ std::string with_u64(std::string bytes, std::size_t offset, std::uint64_t value)
 }
 
 TEST(ModelFile, BytesGiveTheSameModelAndTheSameBytes) {
-  for (const FlatModel& model : samples()) {
+  for (const FlatModel model : samples()) {
     const std::string bytes = model.to_bytes();
     const FlatModel back = FlatModel::from_bytes(bytes, name);
     test::expect_same_model(model, back);
@@ -153,7 +153,7 @@ TEST(ModelFile, AModelThatIsNotValidIsNotWritten) {
 }
 
 TEST(ModelFile, EveryTruncationIsRefused) {
-  for (const FlatModel& model : samples()) {
+  for (const FlatModel model : samples()) {
     const std::string bytes = model.to_bytes();
     for (std::size_t size = 0; size < bytes.size(); ++size)
       EXPECT_FALSE(gives_model(std::string_view(bytes).substr(0, size))) << size;
@@ -163,7 +163,7 @@ TEST(ModelFile, EveryTruncationIsRefused) {
 }
 
 TEST(ModelFile, EveryChangedByteIsRefused) {
-  for (const FlatModel& model : samples()) {
+  for (const FlatModel model : samples()) {
     const std::string bytes = model.to_bytes();
     std::string changed = bytes;
     for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -211,7 +211,7 @@ TEST(ModelFile, NewerVersionsAndOtherByteOrdersAreNamed) {
 TEST(ModelFile, ResealedDamageIsRefusedOrGivesAValidModel) {
   std::mt19937 random(3);
   int refused = 0, accepted = 0;
-  for (const FlatModel& model : samples()) {
+  for (const FlatModel model : samples()) {
     const std::string bytes = model.to_bytes();
     for (int round = 0; round < 1000; ++round) {
       std::string changed = bytes;

@@ -44,7 +44,7 @@ struct ModelAttacks {
   }
 
   void every_truncation_is_refused() const {
-    for (const FlatModel& model : samples) {
+    for (const Model& model : samples) {
       const std::string bytes = model.to_bytes();
       for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(gives_model(bytes.substr(0, size))) << size;
       // Also where the sizes and the checksum are right.
@@ -56,7 +56,7 @@ struct ModelAttacks {
   void resealed_changes_are_refused_or_give_a_valid_model() const {
     std::mt19937 random(1);
     std::size_t accepted = 0, refused = 0;
-    for (const FlatModel& model : samples) {
+    for (const Model& model : samples) {
       const std::string bytes = model.to_bytes();
       for (std::size_t i = 32; i + 8 < bytes.size(); ++i) {
         std::string changed = bytes;
@@ -69,7 +69,7 @@ struct ModelAttacks {
   }
 
   void every_field_and_every_array_is_needed() const {
-    for (const FlatModel& model : samples) {
+    for (const Model& model : samples) {
       const OpenedModel whole = open_model(model.to_bytes());
       for (const auto& [field, value] : whole.header["fields"].items()) {
         OpenedModel file = whole;

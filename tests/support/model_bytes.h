@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/checksum.h"
+#include "core/checksum.h"
 #include "model/model_file.h"
 #include "support/flat_model.h"
 

@@ -75,7 +75,8 @@ class SequenceWriter {
   void add_csv_header() {
     std::string line = "label";
     for (std::size_t r = 2; r <= asked_.k_best; ++r) line += fmt::format(",label_{}", r);
-    for (std::size_t k = 0; asked_.marginals && k < model_.k(); ++k) line += "," + csv_cell("p_" + model_.classes()[k]);
+    for (std::size_t k = 0; asked_.marginals && k < model_.k(); ++k)
+      (line += ',') += csv_cell("p_" + model_.classes()[k]);
     add_line(line);
   }
 

@@ -101,8 +101,8 @@ class Chains : public Structure {
   }
 
   std::vector<std::string> kinds() const override { return {"chain"}; }
-  void write(const Model& model, ModelFileWriter& file) const override;
-  std::shared_ptr<const ModelPart> read(ModelFileReader& file, ModelCommon& common) const override;
+  void write_part(const Model& model, ModelFileWriter& file) const override;
+  std::shared_ptr<const ModelPart> read_part(ModelFileReader& file, ModelCommon& common) const override;
   void check(const Model& model, const std::string& name) const override;
 
   std::unique_ptr<Predictor> predictor(const Model& model) const override {
@@ -147,7 +147,7 @@ class Chains : public Structure {
   static void check_input(const Model& model, const SequenceInput& input, const ModelCheck& check);
 };
 
-void Chains::write(const Model& model, ModelFileWriter& file) const {
+void Chains::write_part(const Model& model, ModelFileWriter& file) const {
   const auto& [weights, input] = part_of_chains(model);
   const ModelCommon& common = model.common();
   file.field("tokens", std::uint64_t{common.parts});
@@ -188,7 +188,7 @@ std::shared_ptr<const SequenceInput> read_input(ModelFileReader& file) {
   return input;
 }
 
-std::shared_ptr<const ModelPart> Chains::read(ModelFileReader& file, ModelCommon& common) const {
+std::shared_ptr<const ModelPart> Chains::read_part(ModelFileReader& file, ModelCommon& common) const {
   const std::uint64_t k = common.classes.size(), count = product_or_largest(common.d, k);
   auto part = std::make_shared<ChainPart>();
   common.cost = file.doubles("cost", product_or_largest(k, k));

@@ -12,7 +12,7 @@
 #include "core/message.h"
 #include "core/option_values.h"
 #include "core/parallel.h"
-#include "model/checksum.h"
+#include "core/checksum.h"
 #include "structures/classes/decoder.h"
 #include "structures/classes/labels.h"
 #include "structures/classes/synthetic.h"
@@ -63,13 +63,13 @@ class Classes : public TableStructure {
   std::string kind_of(const Model& model) const override {
     return part_of<ClassPart>(model).rows.map.kind == FeatureKind::linear ? linear_kind : mapped_kind;
   }
-  void write(const Model& model, ModelFileWriter& file) const override {
+  void write_part(const Model& model, ModelFileWriter& file) const override {
     const auto& part = part_of<ClassPart>(model);
     file.real("smoothing", model.common().smoothing);
     file.field("binning", to_string(part.bins.rule));
     write_rows(model.common(), part.rows, part.bins.cuts, file);
   }
-  std::shared_ptr<const ModelPart> read(ModelFileReader& file, ModelCommon& common) const override {
+  std::shared_ptr<const ModelPart> read_part(ModelFileReader& file, ModelCommon& common) const override {
     const std::uint64_t k = common.classes.size();
     auto part = std::make_shared<ClassPart>();
     common.smoothing = file.real("smoothing");

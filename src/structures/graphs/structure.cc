@@ -100,8 +100,8 @@ class Graphs : public Structure {
   }
 
   std::vector<std::string> kinds() const override { return {"labels"}; }
-  void write(const Model& model, ModelFileWriter& file) const override;
-  std::shared_ptr<const ModelPart> read(ModelFileReader& file, ModelCommon& common) const override;
+  void write_part(const Model& model, ModelFileWriter& file) const override;
+  std::shared_ptr<const ModelPart> read_part(ModelFileReader& file, ModelCommon& common) const override;
   void check(const Model& model, const std::string& name) const override;
 
   std::unique_ptr<Predictor> predictor(const Model& model) const override {
@@ -145,7 +145,7 @@ class Graphs : public Structure {
   }
 };
 
-void Graphs::write(const Model& model, ModelFileWriter& file) const {
+void Graphs::write_part(const Model& model, ModelFileWriter& file) const {
   const GraphPart& part = part_of_graphs(model);
   file.field("mapped", part.rows.map.kind != FeatureKind::linear);
   file.field("labels", std::uint64_t{model.common().parts});
@@ -161,7 +161,7 @@ void Graphs::write(const Model& model, ModelFileWriter& file) const {
   write_rows(model.common(), part.rows, {}, file);
 }
 
-std::shared_ptr<const ModelPart> Graphs::read(ModelFileReader& file, ModelCommon& common) const {
+std::shared_ptr<const ModelPart> Graphs::read_part(ModelFileReader& file, ModelCommon& common) const {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   constexpr auto or_none = ModelFileReader::Length::exact_or_none;
   const std::uint64_t k = common.classes.size(), table = product_or_largest(k, k);

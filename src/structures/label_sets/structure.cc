@@ -62,8 +62,8 @@ class LabelSets : public MarkStructure {
   }
 
   std::vector<std::string> kinds() const override { return {"labels"}; }
-  void write(const Model& model, ModelFileWriter& file) const override;
-  std::shared_ptr<const ModelPart> read(ModelFileReader& file, ModelCommon& common) const override;
+  void write_part(const Model& model, ModelFileWriter& file) const override;
+  std::shared_ptr<const ModelPart> read_part(ModelFileReader& file, ModelCommon& common) const override;
   void check(const Model& model, const std::string& name) const override;
 
   std::vector<std::string> output_names(const Model& model) const override {
@@ -97,7 +97,7 @@ class LabelSets : public MarkStructure {
   }
 };
 
-void LabelSets::write(const Model& model, ModelFileWriter& file) const {
+void LabelSets::write_part(const Model& model, ModelFileWriter& file) const {
   const auto& part = part_of<LabelSetPart>(model);
   std::vector<double> ends;
   for (const GraphEdge& edge : part.edges)
@@ -114,7 +114,7 @@ void LabelSets::write(const Model& model, ModelFileWriter& file) const {
   write_rows(model.common(), part.rows, {}, file);
 }
 
-std::shared_ptr<const ModelPart> LabelSets::read(ModelFileReader& file, ModelCommon& common) const {
+std::shared_ptr<const ModelPart> LabelSets::read_part(ModelFileReader& file, ModelCommon& common) const {
   constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
   constexpr auto or_none = ModelFileReader::Length::exact_or_none;
   const std::uint64_t k = common.classes.size();

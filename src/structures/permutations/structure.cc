@@ -96,8 +96,8 @@ class Rankings : public TableStructure {
   }
 
   std::vector<std::string> kinds() const override { return {"permutation"}; }
-  void write(const Model& model, ModelFileWriter& file) const override { write_permutations(model, file); }
-  std::shared_ptr<const ModelPart> read(ModelFileReader& file, ModelCommon& common) const override {
+  void write_part(const Model& model, ModelFileWriter& file) const override { write_permutations(model, file); }
+  std::shared_ptr<const ModelPart> read_part(ModelFileReader& file, ModelCommon& common) const override {
     const std::uint64_t k = common.classes.size();
     const std::uint64_t outputs = PositionLossChoice::scores_items(common.loss_name) ? k : product_or_largest(k, k);
     return read_permutations(file, common, static_cast<std::size_t>(outputs));
@@ -263,8 +263,8 @@ class Matchings : public Structure {
   }
 
   std::vector<std::string> kinds() const override { return {"permutation"}; }
-  void write(const Model& model, ModelFileWriter& file) const override { write_permutations(model, file); }
-  std::shared_ptr<const ModelPart> read(ModelFileReader& file, ModelCommon& common) const override {
+  void write_part(const Model& model, ModelFileWriter& file) const override { write_permutations(model, file); }
+  std::shared_ptr<const ModelPart> read_part(ModelFileReader& file, ModelCommon& common) const override {
     return read_permutations(file, common, 1);
   }
   void check(const Model& model, const std::string& name) const override {

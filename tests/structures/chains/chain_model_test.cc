@@ -63,7 +63,7 @@ test::ModelAttacks attacks() {
 }
 
 TEST(ChainModel, BytesGiveTheSameModelAndTheSameBytes) {
-  for (const FlatModel& model : samples()) {
+  for (const FlatModel model : samples()) {
     const std::string bytes = model.to_bytes();
     const FlatModel back = FlatModel::from_bytes(bytes, name);
     test::expect_same_model(back, model);

@@ -159,7 +159,8 @@ TEST(SequenceBootstrap, AgainstAllResamples) {
   std::map<std::string, Interval> intervals(found.metrics.begin(), found.metrics.end());
   intervals["loss"] = found.loss;
   ASSERT_EQ(intervals.size(), 3U);
-  for (const auto& [name, interval] : intervals) {
+  for (const auto& [name, between] : intervals) {
+    const Interval interval = between;  // which lambdas may capture
     const std::vector<double>& values = exact.at(name);
     double mean = 0, square = 0;
     for (const double v : values) mean += v / 256;

@@ -71,7 +71,7 @@ test::ModelAttacks attacks() {
 }
 
 TEST(LabelsModel, BytesGiveTheSameModelAndTheSameBytes) {
-  for (const FlatModel& model : samples()) {
+  for (const FlatModel model : samples()) {
     const std::string bytes = model.to_bytes();
     const FlatModel back = FlatModel::from_bytes(bytes, name);
     test::expect_same_model(back, model);
@@ -96,7 +96,7 @@ TEST(LabelsModel, NamesOfScores) {
   EXPECT_EQ(test::sample_graphs().output_names(),
             (Names{"atom:C", "atom:\xc3\xb6", "bond:C", "bond:\xc3\xb6", "\xff:C", "\xff:\xc3\xb6"}));
   EXPECT_EQ(test::sample_plain_graphs().output_names(), (Names{"A", "B", "C"}));
-  for (const FlatModel& model : samples()) EXPECT_EQ(model.output_names().size(), model.outputs());
+  for (const FlatModel model : samples()) EXPECT_EQ(model.output_names().size(), model.outputs());
 }
 
 TEST(LabelsModel, SignsOfScoresAndTheirProbabilities) {

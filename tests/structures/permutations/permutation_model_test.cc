@@ -61,7 +61,7 @@ test::ModelAttacks attacks() {
 }
 
 TEST(PermutationModel, BytesGiveTheSameModelAndTheSameBytes) {
-  for (const FlatModel& model : samples()) {
+  for (const FlatModel model : samples()) {
     const std::string bytes = model.to_bytes();
     const FlatModel back = FlatModel::from_bytes(bytes, name);
     test::expect_same_model(back, model);
@@ -89,7 +89,7 @@ TEST(PermutationModel, NamesOfScores) {
   EXPECT_EQ(test::sample_item_ranking().output_names(), (std::vector<std::string>{"r1", "r2", "r3", "r4"}));
   EXPECT_EQ(test::sample_weighted_ranking().output_names(), (std::vector<std::string>{"r1_1", "r1_2", "r2_1", "r2_2"}));
   EXPECT_EQ(test::sample_matching().output_names(), (std::vector<std::string>{"pair"}));
-  for (const FlatModel& model : samples()) EXPECT_EQ(model.output_names().size(), model.outputs());
+  for (const FlatModel model : samples()) EXPECT_EQ(model.output_names().size(), model.outputs());
 }
 
 TEST(PermutationModel, EveryTruncationIsRefused) { attacks().every_truncation_is_refused(); }

@@ -3,7 +3,7 @@
 //
 // table[0][b] is the register after the byte b alone; table[j][b] the same followed by j zero bytes. The CRC is
 // linear, so eight bytes advance the register by the xor of eight look-ups, one for each byte's distance to the end.
-#include "model/checksum.h"
+#include "core/checksum.h"
 
 #include <fmt/format.h>
 #include <array>
