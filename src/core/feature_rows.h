@@ -12,18 +12,12 @@ namespace m4n::detail {
 
 class FeatureRows {
  public:
-  FeatureRows(const FeaturesView& x) {  // NOLINT(google-explicit-constructor): the same rows, seen otherwise
-    if (const auto* sparse = std::get_if<SparseView>(&x)) {
-      sparse_ = *sparse;
-      is_sparse_ = true;
-      rows_ = sparse->rows;
-      cols_ = sparse->cols;
-    } else {
-      dense_ = std::get<DenseView>(x);
-      rows_ = dense_.rows;
-      cols_ = dense_.cols;
-    }
-  }
+  // The same rows, seen otherwise: these convert.
+  FeatureRows(const DenseView& x) : dense_(x), rows_(x.rows), cols_(x.cols) {}  // NOLINT(google-explicit-constructor)
+  FeatureRows(const SparseView& x)                                              // NOLINT(google-explicit-constructor)
+      : sparse_(x), is_sparse_(true), rows_(x.rows), cols_(x.cols) {}
+  FeatureRows(const FeaturesView& x)  // NOLINT(google-explicit-constructor)
+      : FeatureRows(std::visit([](const auto& own) { return FeatureRows(own); }, x)) {}
 
   std::size_t rows() const { return rows_; }
   std::size_t cols() const { return cols_; }

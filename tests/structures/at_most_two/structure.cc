@@ -47,24 +47,21 @@ class AtMostTwoTrainingSet : public RowTrainingSet {
 
   void solve(const TrainOptions& options, Decoder, std::span<const double> lambdas, const Context& context,
              const Emit& emit) const override {
-    const auto run = [&](const auto& x) {
-      LinearScorer scorer(x, outputs(), bias_);
-      const Problem<decltype(scorer)> problem{&scorer, data_.label, data_.labels, weight_, 0};
-      const auto hand_over = [&](const SolveResult& result) {
-        auto out = std::make_unique<RowSolution>();
-        out->result = result;
-        out->norm_squared = scorer.norm_squared();
-        out->weights = scorer.weights();
-        check_finite(*out, out->weights);
-        emit(std::move(out));
-      };
-      const PathRequest path{lambdas, &options, &context};
-      if (options.surrogate == SurrogateKind::m4n)
-        block_dual(problem, AtMostTwoMaxMin(cost_, outputs()), path, hand_over);
-      else
-        block_dual(problem, AtMostTwoMargin(cost_, outputs()), path, hand_over);
+    LinearScorer scorer(view(features_.x), outputs(), bias_);
+    const Problem<LinearScorer> problem{&scorer, data_.label, data_.labels, weight_, 0};
+    const auto hand_over = [&](const SolveResult& result) {
+      auto out = std::make_unique<RowSolution>();
+      out->result = result;
+      out->norm_squared = scorer.norm_squared();
+      out->weights = scorer.weights();
+      check_finite(*out, out->weights);
+      emit(std::move(out));
     };
-    std::visit(run, view(features_.x));
+    const PathRequest path{lambdas, &options, &context};
+    if (options.surrogate == SurrogateKind::m4n)
+      block_dual(problem, AtMostTwoMaxMin(cost_, outputs()), path, hand_over);
+    else
+      block_dual(problem, AtMostTwoMargin(cost_, outputs()), path, hand_over);
   }
   void describe(ModelCommon& common) const override {
     RowTrainingSet::describe(common);
@@ -130,12 +127,12 @@ class AtMostTwo : public MarkStructure {
   }
 
   std::vector<std::string> kinds() const override { return {"at-most-two"}; }
-  void write(const Model& model, ModelFileWriter& file) const override {
+  void write_part(const Model& model, ModelFileWriter& file) const override {
     const RowWeights& rows = part_of<RowPart>(model).rows;
     file.field("mapped", rows.map.kind != FeatureKind::linear);
     write_rows(model.common(), rows, {}, file);
   }
-  std::shared_ptr<const ModelPart> read(ModelFileReader& file, ModelCommon& common) const override {
+  std::shared_ptr<const ModelPart> read_part(ModelFileReader& file, ModelCommon& common) const override {
     auto part = std::make_shared<RowPart>();
     common.parts = product_or_largest(common.n, common.classes.size());
     common.cost = file.doubles("cost", 0);
