@@ -8,16 +8,16 @@
 //
 // 0-1 is written with A = -I (the paper's choice, a = 1), so that v regresses onto phi(y) itself.
 #pragma once
-#include <Eigen/Cholesky>
-#include <Eigen/Core>
+#include <memory>
 #include <optional>
+#include <span>
 
+#include "core/feature_rows.h"
 #include "core/views.h"
 #include "losses/cost_matrix.h"
 #include "solvers/certificate.h"
 #include "solvers/kernel_scorer.h"
 #include "solvers/primal_loss.h"
-#include "core/feature_rows.h"
 #include "solvers/problem.h"
 
 namespace m4n::detail {
@@ -34,43 +34,32 @@ inline AlignedVector<double> regression_targets(const CostMatrix& cost) {
   return target;
 }
 
-// H without its lambda, accumulated in blocks of rows.
-inline Eigen::MatrixXd second_moments(const FeatureRows& x, bool bias, std::span<const double> weight) {
-  const auto d = static_cast<Eigen::Index>(x.cols() + (bias ? 1 : 0));
-  constexpr std::size_t block = 128;
-  Eigen::MatrixXd h = Eigen::MatrixXd::Zero(d, d);
-  Eigen::MatrixXd rows(d, block);
-  for (std::size_t first = 0; first < x.rows(); first += block) {
-    const std::size_t count = std::min(block, x.rows() - first);
-    rows.setZero();
-    for (std::size_t r = 0; r < count; ++r) {
-      const double root = std::sqrt(2 * weight[first + r]);
-      const auto column = static_cast<Eigen::Index>(r);
-      x.for_entries(first + r, [&](std::size_t j, double value) {
-        rows(static_cast<Eigen::Index>(j), column) = root * value;
-      });
-      if (bias) rows(d - 1, column) = root;
-    }
-    h.selfadjointView<Eigen::Lower>().rankUpdate(rows);
-  }
-  return h;
-}
+// H in memory. All of Eigen that this needs is compiled in quadratic.cc, once.
+class SecondMoments {
+ public:
+  // 2 sum_i p_i Phi_i Phi_i^T, accumulated in blocks of rows.
+  SecondMoments(const FeatureRows& x, bool bias, std::span<const double> weight);
+  ~SecondMoments();
+  // Of this and lambda I; false where it is not positive definite in doubles.
+  bool factorise(double lambda);
+  // w -= H^-1 gradient, both with `stride` numbers per feature.
+  void newton_step(std::span<const double> gradient, std::size_t stride, std::span<double> w) const;
+
+ private:
+  struct Matrices;
+  std::unique_ptr<Matrices> matrices_;
+};
 
 // Newton's step, which is exact for a quadratic; a second one removes the rounding of the first. Nothing is returned
 // where H is too ill-conditioned for that (the steps do not lower P): conjugate gradients go on from the start then.
 template <class Scorer, class Loss>
-std::optional<SolveResult> quadratic_direct(const Problem<Scorer>& problem, Loss& loss, Eigen::MatrixXd moments,
+std::optional<SolveResult> quadratic_direct(const Problem<Scorer>& problem, Loss& loss, SecondMoments& moments,
                                             const SolverOptions& options, const Context& context) {
   Watch watch(context, options);
   SolveResult result;
   result.solver = "cholesky";
-  using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   AlignedVector<double>& w = problem.scorer->raw();
-  const auto stride = static_cast<Eigen::Index>(problem.scorer->largest_padded_parts());
-  const auto features = static_cast<Eigen::Index>(w.size()) / stride;
-  moments.diagonal().array() += problem.lambda;
-  const Eigen::LLT<Eigen::MatrixXd> factor(moments);
-  if (factor.info() != Eigen::Success) return std::nullopt;
+  if (!moments.factorise(problem.lambda)) return std::nullopt;
   AlignedVector<double> gradient, last = w;
   BestPoint<Scorer> best;
   for (int step = 0; step <= 2; ++step) {
@@ -79,8 +68,7 @@ std::optional<SolveResult> quadratic_direct(const Problem<Scorer>& problem, Loss
     watch.report(result.epochs, result.certificate);
     if (step == 2 || watch.expired() || result.epochs == options.epochs) break;
     ++result.epochs;
-    Eigen::Map<Rows>(w.data(), features, stride) -=
-        factor.solve(Eigen::Map<const Rows>(gradient.data(), features, stride));
+    moments.newton_step(gradient, problem.scorer->largest_padded_parts(), w);
   }
   best.restore(*problem.scorer);
   result.seconds = watch.seconds();
@@ -146,17 +134,17 @@ SolveResult quadratic_cg(const Problem<Scorer>& problem, Loss& loss, Curvature& 
 // The path of a quadratic surrogate with linear features: `loss` is S(v, y) with its slope, `curvature` the same
 // without its targets (both as PrimalLoss wants them).
 template <class Scorer, class Loss, class Curvature>
-void quadratic_path(Problem<Scorer> problem, const FeatureRows& x, bool bias, const Loss& loss, const Curvature& curvature,
-                    const PathRequest& request, const EmitResult& emit) {
+void quadratic_path(Problem<Scorer> problem, const FeatureRows& x, bool bias, const Loss& loss,
+                    const Curvature& curvature, const PathRequest& request, const EmitResult& emit) {
   const SolverOptions options = solver_options(*request.options);
-  const bool direct = x.cols() + (bias ? 1 : 0) <= largest_factorised;
-  const Eigen::MatrixXd moments = direct ? second_moments(x, bias, problem.weight) : Eigen::MatrixXd();
+  std::optional<SecondMoments> moments;
+  if (x.cols() + (bias ? 1 : 0) <= largest_factorised) moments.emplace(x, bias, problem.weight);
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
     PrimalLoss own(problem, loss);
     PrimalLoss second(problem, curvature);
     std::optional<SolveResult> result;
-    if (direct) result = quadratic_direct(problem, own, moments, options, *request.context);
+    if (moments) result = quadratic_direct(problem, own, *moments, options, *request.context);
     emit(result ? *result : quadratic_cg(problem, own, second, options, *request.context));
   }
 }
