@@ -36,7 +36,7 @@ test: test-build ## every quick test: C++ (ctest, for every instruction set), th
 	for simd in $$($(M4N) --version | sed -n 's/.*among \(.*\))/\1/p'); do \
 	  echo "== ctest, instruction set $$simd"; M4N_SIMD=$$simd ctest --preset release -j $(JOBS) || status=1; \
 	done; \
-	echo "== pytest, command line"; $(PYTEST) tests/cli || status=1; \
+	echo "== pytest, command line"; $(PYTEST) -n $(JOBS) tests/cli || status=1; \
 	echo "== pytest, Python"; $(PYTEST) -n $(JOBS) tests/python || status=1; \
 	[ $$status = 0 ] || echo "make test: FAILED, see above"; \
 	exit $$status

@@ -29,34 +29,6 @@ PermutationPredictor predictor_of(const Model& model) { return {loss_of(model), 
 
 // ---- what both have in common
 
-// For the number of items of the data; for two where it varies.
-LossSummary summary_of_loss(const TrainOptions& options, const std::vector<std::string>& items) {
-  const PositionLossChoice loss = chosen_position_loss(options, items);
-  return {loss.name(), loss.values(), decodes_by_scores(loss.make(std::max<std::size_t>(items.size(), 2)))};
-}
-
-void check_spmp_start(const TrainOptions& o) {
-  if (!o.warm_start)
-    throw UsageError(say(
-        "--warm-start no: on permutations the spmp oracle always starts at the uniform distribution. => Leave it out"));
-}
-
-std::string obstacle_of(SurrogateKind surrogate, const Dataset& data) {
-  std::size_t largest = 0;
-  for (std::size_t i = 0; i < data.examples(); ++i)
-    largest = std::max(largest, data.labels.end(i) - data.labels.begin(i));
-  if (surrogate != SurrogateKind::crf || largest <= PermutationGibbs::largest_size) return {};
-  return "it would have to sum over all permutations of so many items";
-}
-
-void write_permutations(const Model& model, ModelFileWriter& file) {
-  const auto& part = part_of<PermutationPart>(model);
-  file.field("mapped", part.rows.map.kind != FeatureKind::linear);
-  file.field("items", std::uint64_t{model.common().parts});
-  file.field("most_points", std::uint64_t{part.points});
-  write_rows(model.common(), part.rows, {}, file);
-}
-
 std::shared_ptr<PermutationPart> read_permutations(ModelFileReader& file, ModelCommon& common, std::size_t outputs) {
   const std::uint64_t k = common.classes.size();
   auto part = std::make_shared<PermutationPart>();
@@ -71,22 +43,49 @@ std::shared_ptr<PermutationPart> read_permutations(ModelFileReader& file, ModelC
   return part;
 }
 
-// ---- rankings: tables with the columns r1, r2, ..
-
-class Rankings : public TableStructure {
+// Over TableStructure for rankings, over Structure for matchings.
+template <class Base>
+class PermutationStructure : public Base {
  public:
-  using TableStructure::TableStructure;
+  using Base::Base;
+  using Base::check;
 
   void check(const TrainOptions& o) const override {
-    if (o.surrogate != SurrogateKind::qs) check_solver(o, "permutations", false, true);
-    check_spmp_start(o);
+    if (o.surrogate != SurrogateKind::qs) this->check_solver(o, "permutations", false, true);
+    if (!o.warm_start)
+      throw UsageError(
+          say("--warm-start no: on permutations the spmp oracle always starts at the uniform distribution. => Leave it "
+              "out"));
   }
   std::string obstacle(SurrogateKind surrogate, const Dataset& data) const override {
-    return obstacle_of(surrogate, data);
+    std::size_t largest = 0;
+    for (std::size_t i = 0; i < data.examples(); ++i)
+      largest = std::max(largest, data.labels.end(i) - data.labels.begin(i));
+    if (surrogate != SurrogateKind::crf || largest <= PermutationGibbs::largest_size) return {};
+    return "it would have to sum over all permutations of so many items";
   }
-  LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
-    return summary_of_loss(options, classes);
+  // For the number of items of the data; for two where it varies.
+  LossSummary loss(const TrainOptions& options, const std::vector<std::string>& items) const override {
+    const PositionLossChoice loss = chosen_position_loss(options, items);
+    return {loss.name(), loss.values(), decodes_by_scores(loss.make(std::max<std::size_t>(items.size(), 2)))};
   }
+
+  std::vector<std::string> kinds() const override { return {"permutation"}; }
+  void write_part(const Model& model, ModelFileWriter& file) const override {
+    const auto& part = part_of<PermutationPart>(model);
+    file.field("mapped", part.rows.map.kind != FeatureKind::linear);
+    file.field("items", std::uint64_t{model.common().parts});
+    file.field("most_points", std::uint64_t{part.points});
+    write_rows(model.common(), part.rows, {}, file);
+  }
+};
+
+// ---- rankings: tables with the columns r1, r2, ..
+
+class Rankings : public PermutationStructure<TableStructure> {
+ public:
+  using PermutationStructure::PermutationStructure;
+
   bool recognises(const RawTable& table, const TrainOptions&) const override {
     return !table.output_names.empty() && table.output_names[0][0] == 'r';
   }
@@ -95,8 +94,6 @@ class Rankings : public TableStructure {
     return std::make_unique<PermutationTrainingSet>(std::move(data), options, Permuted::items, context);
   }
 
-  std::vector<std::string> kinds() const override { return {"permutation"}; }
-  void write_part(const Model& model, ModelFileWriter& file) const override { write_permutations(model, file); }
   std::shared_ptr<const ModelPart> read_part(ModelFileReader& file, ModelCommon& common) const override {
     const std::uint64_t k = common.classes.size();
     const std::uint64_t outputs = PositionLossChoice::scores_items(common.loss_name) ? k : product_or_largest(k, k);
@@ -221,20 +218,9 @@ class MatchingPredictor : public Predictor {
   PermutationPredictor predictor_;
 };
 
-class Matchings : public Structure {
+class Matchings : public PermutationStructure<Structure> {
  public:
-  using Structure::Structure;
-
-  void check(const TrainOptions& o) const override {
-    if (o.surrogate != SurrogateKind::qs) check_solver(o, "permutations", false, true);
-    check_spmp_start(o);
-  }
-  std::string obstacle(SurrogateKind surrogate, const Dataset& data) const override {
-    return obstacle_of(surrogate, data);
-  }
-  LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
-    return summary_of_loss(options, classes);
-  }
+  using PermutationStructure::PermutationStructure;
 
   bool recognises(const TrainOptions& options, std::string_view head) const override {
     return options.read.format == "matching" || (options.read.format.empty() && looks_like_matchings(head));
@@ -262,8 +248,6 @@ class Matchings : public Structure {
     return std::make_unique<PermutationTrainingSet>(std::move(data), options, Permuted::points, context);
   }
 
-  std::vector<std::string> kinds() const override { return {"permutation"}; }
-  void write_part(const Model& model, ModelFileWriter& file) const override { write_permutations(model, file); }
   std::shared_ptr<const ModelPart> read_part(ModelFileReader& file, ModelCommon& common) const override {
     return read_permutations(file, common, 1);
   }
