@@ -8,9 +8,9 @@
 
 #include <fstream>
 
+#include "core/assignment.h"
 #include "core/rng.h"
 #include "m4n/error.h"
-#include "core/assignment.h"
 #include "support.h"
 
 namespace m4n::detail::bench {

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "bindings.h"
+#include "core/assignment.h"
 #include "core/parallel.h"
 #include "losses/position_loss.h"
 #include "m4n/error.h"
 #include "oracles.h"
 #include "structures/chains/oracles.h"
-#include "core/assignment.h"
 #include "structures/permutations/birkhoff_game.h"
 #include "structures/permutations/sinkhorn.h"
 

@@ -30,7 +30,7 @@ struct Fitted {
 };
 
 constexpr std::size_t cloud_n = 5000, cloud_d = 16, cloud_k = 26;  // examples, columns, classes
-constexpr double lambda = 0x1.0p-10, tol = 1e-3, fit_limit = 3;  // at most so many seconds per fit
+constexpr double lambda = 0x1.0p-10, tol = 1e-3, fit_limit = 3;    // at most so many seconds per fit
 constexpr std::size_t calls = 500;
 constexpr double call_budget = 0.1;  // seconds of CPU time for each oracle
 
@@ -154,7 +154,8 @@ std::string speed_report(bool json) {
                .text() +
            "\n";
   }
-  std::string text = fmt::format("m4n {}, one thread, {} examples, {} features, {} classes\n\n", M4N_VERSION, cloud_n, cloud_d, cloud_k);
+  std::string text = fmt::format("m4n {}, one thread, {} examples, {} features, {} classes\n\n", M4N_VERSION, cloud_n,
+                                 cloud_d, cloud_k);
   text += fmt::format("max-min oracle, one call{:26}microseconds\n", "");
   for (const OracleTime& o : oracles) text += fmt::format("  {:10}{:38}{:12.3f}\n", o.loss, o.method, o.microseconds);
   text += fmt::format("\nfit, lambda 2^-10{:22}seconds  epochs  relative gap\n", "");

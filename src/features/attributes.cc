@@ -6,8 +6,8 @@
 #include <bit>
 #include <numeric>
 
-#include "core/message.h"
 #include "core/checksum.h"
+#include "core/message.h"
 
 namespace m4n::detail {
 

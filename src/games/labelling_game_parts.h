@@ -138,4 +138,3 @@ void LabellingGame<Problem>::purge(Workspace& ws) const {
 }
 
 }  // namespace m4n::detail
-

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
+#include "games/closed_form.h"
 #include "games/labelling_game.h"
 #include "games/labelling_game_loop.h"
-#include "games/closed_form.h"
 
 namespace m4n::detail {
 

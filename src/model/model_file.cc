@@ -13,8 +13,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/message.h"
 #include "core/checksum.h"
+#include "core/message.h"
 
 namespace m4n::detail {
 

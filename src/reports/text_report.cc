@@ -65,7 +65,8 @@ void add_intervals(Lines& lines, std::size_t first, const Bootstrap& bootstrap) 
   for (const auto& [name, value] : lines) width = std::max(width, value.size());
   for (std::size_t i = 0; i < intervals.size() && first + i < lines.size(); ++i) {
     std::string& value = lines[first + i].second;
-    value = fmt::format("{:<{}}  [{}, {}]", value, width, short_number(intervals[i].low), short_number(intervals[i].high));
+    value =
+        fmt::format("{:<{}}  [{}, {}]", value, width, short_number(intervals[i].low), short_number(intervals[i].high));
   }
 }
 

@@ -12,12 +12,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/checksum.h"
 #include "core/message.h"
 #include "core/option_values.h"
 #include "data/text.h"
 #include "m4n/read.h"
 #include "model/atomic_file.h"
-#include "core/checksum.h"
 #include "structures/structure.h"
 
 namespace m4n::detail {

@@ -12,7 +12,6 @@
 
 namespace m4n::detail {
 
-
 // Labels and predictions, example by example; checked.
 struct JudgedParts {
   JudgedParts(const Examples& examples, LabelView truth, LabelView predicted);

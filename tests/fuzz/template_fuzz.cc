@@ -3,8 +3,8 @@
 #include <cstdlib>
 
 #include "features/attributes.h"
-#include "structures/chains/text_template.h"
 #include "m4n/error.h"
+#include "structures/chains/text_template.h"
 
 namespace {
 

@@ -15,11 +15,11 @@
 #include "data/text.h"
 #include "features/attributes.h"
 #include "features/pixel_products.h"
-#include "structures/chains/text_template.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
 #include "m4n/read.h"
 #include "structures/chains/text.h"
+#include "structures/chains/text_template.h"
 
 namespace m4n::detail {
 

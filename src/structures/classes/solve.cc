@@ -52,9 +52,8 @@ void solve_m3n(const ClassRequest& request, const EmitClasses& emit_solution) {
 
 void solve_crf(const ClassRequest& request, const EmitClasses& emit_solution) {
   const Crf crf(request.cost->k());
-  with_problem(request, emit_solution, [&](const auto& problem, const EmitResult& emit) {
-    crf_path(problem, crf, request.path(), emit);
-  });
+  with_problem(request, emit_solution,
+               [&](const auto& problem, const EmitResult& emit) { crf_path(problem, crf, request.path(), emit); });
 }
 
 namespace {
@@ -89,18 +88,17 @@ struct Curvature {
 void solve_qs(const ClassRequest& request, const EmitClasses& emit_solution) {
   const AlignedVector<double> targets = regression_targets(*request.cost);
   const std::size_t k = request.cost->k(), stride = kernels::padded(k);
-  with_problem(request, emit_solution,
-               [&]<class Scorer>(const Problem<Scorer>& problem, const EmitResult& emit) {
-                 if constexpr (std::is_same_v<Scorer, KernelScorer>) {
-                   const auto target = [&](std::size_t i) {
-                     return targets.data() + static_cast<std::size_t>(problem.y(i)[0]) * stride;
-                   };
-                   quadratic_kernel_path(problem, *request.gram, k, target, request.path(), emit);
-                 } else {
-                   quadratic_path(problem, request.x, request.bias, SquaredError{&targets, k, stride}, Curvature{k, stride},
-                                  request.path(), emit);
-                 }
-               });
+  with_problem(request, emit_solution, [&]<class Scorer>(const Problem<Scorer>& problem, const EmitResult& emit) {
+    if constexpr (std::is_same_v<Scorer, KernelScorer>) {
+      const auto target = [&](std::size_t i) {
+        return targets.data() + static_cast<std::size_t>(problem.y(i)[0]) * stride;
+      };
+      quadratic_kernel_path(problem, *request.gram, k, target, request.path(), emit);
+    } else {
+      quadratic_path(problem, request.x, request.bias, SquaredError{&targets, k, stride}, Curvature{k, stride},
+                     request.path(), emit);
+    }
+  });
 }
 
 }  // namespace m4n::detail

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/checksum.h"
 #include "core/csv.h"
 #include "core/enum_names.h"
 #include "core/kernels.h"
 #include "core/message.h"
 #include "core/option_values.h"
 #include "core/parallel.h"
-#include "core/checksum.h"
 #include "structures/classes/decoder.h"
 #include "structures/classes/labels.h"
 #include "structures/classes/synthetic.h"

@@ -8,11 +8,11 @@
 #include <cmath>
 
 #include "core/views.h"
+#include "games/closed_form.h"
 #include "games/matrix_game.h"
 #include "games/matrix_prox.h"
 #include "games/mirror_prox.h"
 #include "losses/cost_matrix.h"
-#include "games/closed_form.h"
 #include "structures/classes/space.h"
 #include "surrogates/surrogate.h"
 

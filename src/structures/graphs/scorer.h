@@ -31,8 +31,8 @@ struct GraphBuffer {
 class GraphScorer {
  public:
   // `rows` and `nodes` say which rows of x and which nodes belong to which example.
-  GraphScorer(const FeatureRows& x, const Groups& rows, const Groups& nodes, const GraphStructure& structure, std::size_t labels,
-              bool bias)
+  GraphScorer(const FeatureRows& x, const Groups& rows, const Groups& nodes, const GraphStructure& structure,
+              std::size_t labels, bool bias)
       : x_(x),
         rows_(&rows),
         nodes_(&nodes),

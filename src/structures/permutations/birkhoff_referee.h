@@ -17,10 +17,10 @@
 #include <cstdint>
 #include <span>
 
+#include "core/assignment.h"
 #include "core/views.h"
 #include "games/matrix_game.h"
 #include "losses/position_loss.h"
-#include "core/assignment.h"
 
 namespace m4n::detail {
 

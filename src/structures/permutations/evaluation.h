@@ -55,9 +55,8 @@ class PermutationMeans {
 
 // One row per example: the loss, then the metrics that metrics(m) shows under these names. What is wanted are their
 // means.
-std::unique_ptr<Evaluator> permutation_evaluator(const Model& model, const Examples& examples,
-                                                 std::span<const std::int32_t> predicted,
-                                                 std::vector<std::string> names,
-                                                 const std::function<std::vector<double>(const PermutationMetrics&)>& metrics);
+std::unique_ptr<Evaluator> permutation_evaluator(
+    const Model& model, const Examples& examples, std::span<const std::int32_t> predicted,
+    std::vector<std::string> names, const std::function<std::vector<double>(const PermutationMetrics&)>& metrics);
 
 }  // namespace m4n::detail

@@ -12,8 +12,8 @@
 #include <cstddef>
 #include <span>
 
-#include "core/views.h"
 #include "core/assignment.h"
+#include "core/views.h"
 
 namespace m4n::detail {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/message.h"
 #include "core/assignment.h"
+#include "core/message.h"
 
 namespace m4n::detail {
 

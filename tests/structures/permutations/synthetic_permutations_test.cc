@@ -8,8 +8,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "m4n/error.h"
 #include "core/assignment.h"
+#include "m4n/error.h"
 
 namespace m4n::detail {
 namespace {
