@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import check_cv
 
 from . import _core
-from ._errors import Error
+from ._errors import Error, SearchWarning
 from ._estimator import Training
 from ._options import (
     cv_printer,
@@ -22,11 +22,13 @@ from ._options import (
     surrogate_options,
     threads_of,
     word,
+    words_of,
     yes_no,
 )
 from ._parameters import SearchParameters
 
 SMALLEST, LARGEST = 1e-30, 1e30  # lams
+USUAL_FOLDS = 5
 
 
 def descending(lams: Any) -> list[float]:
@@ -79,12 +81,20 @@ def mapped(splits: Iterable[Any], examples: int, kept: Optional[np.ndarray]) -> 
     return found
 
 
-def splits_of(cv: Any, training: Training, X: Any, y: Any, groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Stratified where there are labels to do so by; splitters of the user's own see X and y."""
-    splitter = check_cv(cv, training.strata, classifier=training.strata is not None)
+def indices(mask: np.ndarray) -> np.ndarray:
+    return np.flatnonzero(mask).astype(np.int32)
+
+
+def splits_of(
+    cv: Any, training: Training, seed: int, X: Any, y: Any, groups: Any
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """A number of folds: random ones, with labels as frequent in each as in all the data; splitters of the user's own
+    see X and y."""
     if cv is None or isinstance(cv, numbers.Integral):
-        X, y = np.zeros((training.examples, 1)), training.strata
-    return mapped(splitter.split(X, y, groups), training.examples, training.kept)
+        check_cv(cv)
+        fold = np.array(_core.folds(training.data, training.options["task"], int(cv or USUAL_FOLDS), seed))
+        return [(indices(fold != f), indices(fold == f)) for f in range(fold.max() + 1)]
+    return mapped(check_cv(cv).split(X, y, groups), training.examples, training.kept)
 
 
 def table_of(found: Any, splits: int) -> dict[str, np.ndarray]:
@@ -118,8 +128,8 @@ class Search(SearchParameters):
         return choosing(self, self._decoders)
 
     def _learn(self: Any, training: Training, X: Any, y: Any, groups: Any) -> Any:
-        splits = splits_of(self.cv, training, X, y, groups)
         with in_python_words(self._cost_name):
+            splits = splits_of(self.cv, training, int(training.options["seed"]), X, y, groups)
             found, model = _core.choose(
                 training.data, training.options, training.cost, names_of(self.surrogate), descending(self.lams),
                 yes_no("extend", self.extend) == "yes", splits, threads_of(self.n_jobs), cv_printer(self.verbose),
@@ -127,6 +137,9 @@ class Search(SearchParameters):
             )  # fmt: skip
         self.cv_results_ = table_of(found, len(splits))
         self.best_cost_ = found["best_loss"]
+        for pieces in found["warnings"]:
+            text = "".join(text for text, _ in words_of(pieces, self._cost_name))
+            warnings.warn(text, SearchWarning, stacklevel=4)
         if found["unconverged"] > 0:
             warnings.warn(
                 f"{found['unconverged']} of the {len(found['cells'])} fits on parts of the data stopped before the "

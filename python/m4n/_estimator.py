@@ -20,8 +20,8 @@ from ._parameters import LearningParameters
 
 class Training(NamedTuple):
     """What a fit needs: data for the library, its options, costs by rows; the classes, where outputs have some; the
-    number of examples that were given and, where weights of zero leave some out, which are kept; the labels by which
-    folds are to be alike, if any; the sum of the weights that stand for repeated examples."""
+    number of examples that were given and, where weights of zero leave some out, which are kept; the sum of the weights
+    that stand for repeated examples."""
 
     data: Any
     options: dict[str, str]
@@ -29,7 +29,6 @@ class Training(NamedTuple):
     classes: Any
     examples: int
     kept: Optional[np.ndarray] = None
-    strata: Optional[np.ndarray] = None
     total_weight: Optional[float] = None
 
 

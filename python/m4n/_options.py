@@ -30,23 +30,30 @@ PARAMETER_OF = {
 MOST_THREADS = 4096
 
 
+def parameter_name(option: str, cost: str) -> str:
+    """What an option of the library is called here; ``cost`` is the parameter of costs."""
+    return cost if option == "loss" else PARAMETER_OF.get(option, option.replace("-", "_"))
+
+
+def words_of(pieces: Any, cost: str) -> list[tuple[str, bool]]:
+    """The pieces of a message of the library in the words of the estimators; and whether they are of the remedy."""
+    return [(parameter_name(text, cost) if is_option else text, is_remedy) for is_option, text, is_remedy in pieces]
+
+
 @contextlib.contextmanager
 def in_python_words(cost: str = "cost_matrix") -> Iterator[None]:
     """Errors of the library tell the names of options from other words; here they are parameters, ``cost`` that of
     costs."""
-
-    def called(option: str) -> str:
-        return cost if option == "loss" else PARAMETER_OF.get(option, option.replace("-", "_"))
 
     try:
         yield
     except Error as error:
         if not error.pieces:  # said here, in these words
             raise
-        words = [(called(text) if is_option else text, is_remedy) for is_option, text, is_remedy in error.pieces]
+        words = words_of(error.pieces, cost)
         error.args = ("".join(text for text, _ in words),)
         error.remedy = "".join(text for text, is_remedy in words if is_remedy) or error.remedy
-        error.option = called(error.option)
+        error.option = parameter_name(error.option, cost)
         raise
 
 

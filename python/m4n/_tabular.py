@@ -62,7 +62,7 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=REALS)
         classes, label = encode(y, order)
         weights = weights_of(sample_weight, X, self._factors(classes, label))
-        strata, X = label, weights.of(X)
+        examples, X = len(label), weights.of(X)
         if weights.kept is not None:
             classes, label = encode(classes[weights.of(label)], order)
         if len(classes) < 2:
@@ -71,7 +71,7 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         names = text_of("column", getattr(self, "feature_names_in_", ()))
         with in_python_words():
             data = _core.examples(features_for_core(X), 1, label, 1, class_names(classes), weights.value, names, [])
-        return Training(data, options, cost, classes, len(strata), weights.kept, strata, weights.total)
+        return Training(data, options, cost, classes, examples, weights.kept, weights.total)
 
     def _factors(self, classes: np.ndarray, label: np.ndarray) -> Optional[np.ndarray]:
         """What class_weight, if it is a dict, makes of the weight of every example."""

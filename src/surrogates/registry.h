@@ -13,7 +13,7 @@ struct SurrogateRow {
   const char* name;
   const char* help;
   const char* asks_for;  // what a structure must be able to do
-  bool mean_over_parts;  // its loss contains the costs, which are means over the parts of an output
+  bool contains_costs;   // its loss does, as a mean over the parts of an output; lambda goes by them
   bool smoothing;        // the max-min game can be smoothed
   bool probabilities;    // its scores define a distribution over outputs
   bool closed_form;      // no solver to choose
