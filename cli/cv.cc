@@ -268,8 +268,10 @@ Command cv_command() {
           "Splits and folds are drawn at random by --seed, with classes and labels as frequent in every part as in all "
           "the data. Random splits overlap, so the standard error is a guide "
           "rather than a guarantee; differences between "
-          "surrogates are taken split by split. Of settings with equal validation loss the surrogate listed first is "
-          "taken, then the first gamma, then the middle one of the lambdas.\n",
+          "surrogates are taken split by split.\n"
+          "Of several surrogates crf (the first one, without crf) is chosen unless another one's validation loss is "
+          "less by 1.5 standard errors of the differences between them; of settings with equal validation loss the "
+          "first gamma, then the middle one of the lambdas.\n",
           declare_cv};
 }
 

@@ -33,7 +33,7 @@ std::vector<std::string> readable_inputs(const std::string& data, const TrainOpt
       throw Error(fmt::format("--{} {}: cannot be opened: {}", option, path, std::strerror(errno)));
     out.push_back(path);
   };
-  if (detail::names_a_file(options.loss)) add("loss", options.loss);
+  if (const std::string path = detail::loss_file(options.loss); !path.empty()) add("loss", path);
   // Where the task is not known yet, all structures are asked.
   for (const detail::Structure* structure : detail::structures())
     if (options.task.empty() || structure->name() == options.task)

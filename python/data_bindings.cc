@@ -71,7 +71,8 @@ Dataset Data::take() {
 }
 
 void bind_data(nb::module_& module) {
-  nb::class_<Data>(module, "Data", "Examples, with labels ready for fit(), which takes them away.");
+  nb::class_<Data>(module, "Data", "Examples, with labels ready for fit(), which takes them away.")
+      .def_prop_ro("examples", [](const Data& data) { return data.get().examples(); });
   module.def("examples", &examples, nb::arg("x"), nb::arg("rows"), nb::arg("label").none(), nb::arg("labels"),
              nb::arg("names"), nb::arg("weight").none(), nb::arg("feature_names"), nb::arg("label_edges"),
              "Examples that own runs of rows and of labels: the same number each, or as many as a list says.");

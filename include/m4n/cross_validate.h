@@ -4,8 +4,12 @@
 // features, weights) is fitted on the training part alone. For each split the lambda (gamma, candidate) with the least
 // task loss on its validation part is tested on its test part; the mean of these test losses is what the whole
 // procedure can be expected to reach on new data. What is best by the MEAN validation loss is the choice for a refit.
-// Small validation parts leave many settings with equal loss: of these the earlier candidate is taken, then the earlier
-// gamma, then the middle one of the lambdas.
+// Small validation parts leave many settings with equal loss: of these the earlier gamma is taken, then the middle one
+// of the lambdas.
+//
+// Among several candidates the one with the least loss on small validation parts is often the luckiest. So one has to
+// win: crf (the first candidate, where crf is none of them) is taken unless another is better by decisive_errors
+// standard errors of the paired differences over the splits; on a single split, by as many standard deviations of them.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -65,6 +69,7 @@ M4N_API std::string name_of(const Candidate& candidate, std::span<const Candidat
 // permutations of too many items.
 M4N_API std::vector<Candidate> automatic_candidates(const TrainOptions& options, const Dataset& data,
                                                     std::vector<std::string>* notes = nullptr);
+inline constexpr double decisive_errors = 1.5;
 inline constexpr double usual_smoothing = 4;  // unless the options give one
 // Those of `names`: m4n, smoothed, m3n, crf, qs, or auto alone for the automatic ones; none: the one of the options.
 M4N_API std::vector<Candidate> listed_candidates(const std::vector<std::string>& names, const TrainOptions& options,

@@ -25,7 +25,7 @@ struct Evaluation {
   std::size_t n = 0;                                    // examples, whatever their weights
   double loss = 0;                                      // mean cost; an unseen label counts as the largest cost
   std::vector<std::pair<std::string, double>> metrics;  // name, value: error, balanced_accuracy, macro_f1, ...
-  std::vector<std::uint64_t> confusion;                 // k x k, [true * k + predicted]; unseen labels are not in it
+  std::vector<std::uint64_t> confusion;                 // k x K, [true * K + predicted]; unseen labels are not in it
   std::size_t unseen = 0;                               // labels the model has never seen
   std::size_t parts = 0;                                // tokens, nodes: where examples have many; else 0
   std::vector<std::pair<std::string, FoundCounts>> labels{};  // by label, where examples have several

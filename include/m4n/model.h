@@ -24,10 +24,11 @@ struct ModelCommon {
   double smoothing = 0;  // in units of the mean off-diagonal cost, as asked for
 
   // What a mistake costs: a named loss, or a word for costs that were given. `cost` holds what the loss must remember
-  // beside its name; of classes k x k, cost[true * k + predicted].
+  // beside its name; of classes k x K, cost[true * K + predicted], K = k unless `predictions` says otherwise.
   std::string loss_name;
   std::vector<double> cost;
 
+  std::vector<std::string> predictions;  // their names where they are not just the classes: cost is then k x K
   std::vector<std::string> classes;        // names of classes, grades, labels or items; empty where there are none
   std::vector<std::string> feature_names;  // empty: the features have no names
   // Columns that were no features in training. Empty: not asked for.
@@ -68,6 +69,10 @@ class M4N_API Model {
   const std::string& loss_name() const { return common_.loss_name; }
   const std::vector<double>& cost() const { return common_.cost; }
   const std::vector<std::string>& classes() const { return common_.classes; }
+  // What predict() counts: the classes, or the actions that the costs name.
+  const std::vector<std::string>& predictions() const {
+    return common_.predictions.empty() ? common_.classes : common_.predictions;
+  }
   const std::vector<std::string>& feature_names() const { return common_.feature_names; }
   const Certificate& certificate() const { return common_.certificate; }
   double lambda() const { return common_.lambda; }

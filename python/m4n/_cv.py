@@ -115,7 +115,10 @@ def splits_of(
     see X and y."""
     if cv is None or isinstance(cv, numbers.Integral):
         check_cv(cv)
-        fold = np.array(_core.folds(training.data, training.options["task"], int(cv or USUAL_FOLDS), seed))
+        folds, examples = int(cv or USUAL_FOLDS), training.data.examples
+        if folds > examples:
+            raise refusal("cv", folds, f"at most {examples}", text=f"cv asks for {folds} folds of n_samples={examples}")
+        fold = np.array(_core.folds(training.data, training.options["task"], folds, seed))
         return [(indices(fold != f), indices(fold == f)) for f in range(fold.max() + 1)]
     return mapped(check_cv(cv).split(X, y, groups), training.examples, training.kept)
 

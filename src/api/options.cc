@@ -24,6 +24,7 @@ constexpr auto some_tasks = OptionScope::some_tasks;
 constexpr std::uint64_t most_iterations = 1'000'000;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const RealRange positive{0, infinity, false, false, "a positive number"};
+const RealRange reject_range{-1e30, 1e30, true, true, "a number from -1e30 to 1e30"};
 const RealRange lambda_range{smallest_lambda, largest_lambda, true, true, "a positive number from 1e-30 to 1e30"};
 const RealRange smoothing_range{0, most_smoothing, true, true, "0, or a number from 1e-6 to 1e6"};
 const RealRange fraction{0, 1, false, false, "a number between 0 and 1 (neither included)"};
@@ -167,16 +168,20 @@ OptionRow surrogate_option() {
 OptionRow loss_row() {
   const std::vector<std::string> words = loss_names();
   return row(
-      {"loss", fmt::format("{}|FILE.csv", fmt::join(words, "|")),
+      {"loss", fmt::format("{}|tree:FILE|FILE.csv", fmt::join(words, "|")),
        "zero-one; absolute for ordinal; hamming for all others",
-       "what a mistake costs. Classes: a file holds the k x k matrix cost[true][predicted]; a sequence costs the "
+       "what a mistake costs. Classes: a file holds the matrix cost[true][predicted], perhaps with more columns than "
+       "rows: predictions that are no class; tree:FILE has rows child,parent,length, and a mistake costs the way "
+       "from one class to the other; a sequence costs the "
        "mean over its tokens, hamming being that of zero-one, and a graph over its nodes. Label sets: mean over "
        "labels; a file with rows label,miss,false_alarm. Rankings: mean over items of being misplaced "
        "(hamming), of the distance of ranks (footrule) or its square (spearman); what the first K miss "
        "(precision@K); lost discounted gain (dcg); a file with one row of item weights, or costs[true "
        "rank][predicted rank]"},
       [words](TrainOptions& o, const std::string& value) {
-        o.loss = find_loss(value) ? value : parse_word_or_file("loss", value, words);
+        const bool tree = value.starts_with(tree_prefix);
+        if (tree) parse_nonempty("loss", value.substr(std::string_view(tree_prefix).size()), "a file behind tree:");
+        o.loss = tree || find_loss(value) ? value : parse_word_or_file("loss", value, words);
       },
       &TrainOptions::loss);
 }
@@ -189,6 +194,13 @@ std::vector<OptionRow> make_table() {
 
   add(task_row());
   add(surrogate_option());
+  add(real({"reject", "C", "off",
+            "one more prediction, reject, which costs C whatever the truth; it is made where every class is expected to "
+            "cost more",
+            some_tasks},
+           reject_range, &T::reject));
+  add(yes_no({"inner", "", "no", "with --loss tree:FILE: nodes that are no class may be predicted too", some_tasks},
+             &T::inner));
   add(row(
       {"smoothing", "G", "0",
        "m4n only: subtract G |mu|^2 / 2 from the game, G from 1e-6 to 1e6 in units of the mean off-diagonal cost; 0 "

@@ -8,7 +8,10 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <system_error>
+#include <unordered_map>
+#include <utility>
 
 #include "core/message.h"
 #include "data/input.h"
@@ -42,14 +45,16 @@ double zero_one(std::size_t t, std::size_t p) { return t == p ? 0.0 : 1.0; }
 // Far outside these the squares and quotients of the solvers leave the range of a double.
 
 void check_range(const std::vector<double>& cost, std::size_t k, const std::vector<std::string>& classes,
-                 const std::string& origin) {
+                 const std::vector<std::string>& predictions, const std::string& origin) {
   const auto [low, high] = std::minmax_element(cost.begin(), cost.end());
-  if (k < 2 || *high - *low >= smallest_range) return;
+  const std::size_t width = cost.size() / k;
+  if (width < 2 || *high - *low >= smallest_range) return;
   const auto at = static_cast<std::size_t>(high - cost.begin());
   throw Error(
       say("{}: the largest cost, {} in row {} (truth), column {} (prediction), is only {} above the smallest; "
           "expected at least {}: multiply all costs by one number",
-          origin, *high, class_name(classes, at / k), class_name(classes, at % k), *high - *low, smallest_range));
+          origin, *high, class_name(classes, at / width), class_name(predictions, at % width), *high - *low,
+          smallest_range));
 }
 
 // absolute and squared count steps between classes, which must have an order that everybody knows.
@@ -116,20 +121,22 @@ class NamedOrder {
 
 void CostMatrix::set_values(std::vector<double> cost) {
   by_truth_ = std::move(cost);
-  by_prediction_.resize(k_ * k_);
-  symmetric_ = true;
-  largest_ = smallest_ = k_ > 0 ? by_truth_[0] : 0;
+  width_ = by_truth_.size() / k_;
+  by_prediction_.resize(by_truth_.size());
+  symmetric_ = !has_actions();
+  largest_ = *std::max_element(by_truth_.begin(), by_truth_.end());
+  smallest_ = *std::min_element(by_truth_.begin(), by_truth_.end());
   double excess = 0;
-  for (std::size_t t = 0; t < k_; ++t)
-    for (std::size_t p = 0; p < k_; ++p) {
-      const double here = by_truth_[t * k_ + p];
-      by_prediction_[p * k_ + t] = here;
-      symmetric_ = symmetric_ && here == by_truth_[p * k_ + t];
-      largest_ = std::max(largest_, here);
-      smallest_ = std::min(smallest_, here);
-      excess += here - by_truth_[t * k_ + t];
+  for (std::size_t t = 0; t < k_; ++t) {
+    const std::span<const double> row = of_truth(t);
+    const double best = *std::min_element(row.begin(), row.end());
+    for (std::size_t p = 0; p < width_; ++p) {
+      by_prediction_[p * k_ + t] = row[p];
+      symmetric_ = symmetric_ && row[p] == by_truth_[p * width_ + t];
+      excess += row[p] - best;
     }
-  mean_off_diagonal_ = k_ >= 2 ? excess / (static_cast<double>(k_) * static_cast<double>(k_ - 1)) : 0;
+  }
+  mean_off_diagonal_ = width_ >= 2 ? excess / (static_cast<double>(k_) * static_cast<double>(width_ - 1)) : 0;
 }
 
 CostMatrix CostMatrix::named(const std::string& name, std::size_t k) {
@@ -150,96 +157,351 @@ CostMatrix CostMatrix::named(const std::string& name, std::size_t k) {
   return result;
 }
 
-CostMatrix CostMatrix::from_values(std::vector<double> cost, std::size_t k, const std::string& name,
-                                   const std::vector<std::string>& classes, const std::string& origin) {
-  if (k == 0 || cost.size() / k != k || cost.size() % k != 0)
-    throw Error(say("{}: {} costs for {} classes; expected a square matrix, one row and one column a class", origin,
-                    cost.size(), k));
+namespace {
+
+// Names of predictions where only their number is known: the classes, then what is no class.
+std::vector<std::string> usual_predictions(const std::vector<std::string>& classes, std::size_t k, std::size_t width) {
+  std::vector<std::string> out(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(std::min(width, k)));
+  for (std::size_t p = k; p < width; ++p)
+    out.push_back(width == k + 1 ? "reject" : fmt::format("action{}", p - k + 1));
+  return out;
+}
+
+// Where a class is among the predictions, it must be the cheapest class for its own examples.
+void check_costs(const std::vector<double>& cost, std::size_t k, const std::vector<std::string>& classes,
+                 const std::vector<std::string>& predictions, const std::string& origin) {
+  const std::size_t width = cost.size() / k;
+  const ClassIndex index(classes);
+  // The column of every class, and the class of every column, where there is one.
+  std::vector<std::optional<std::size_t>> column(k), of_column(width);
+  for (std::size_t p = 0; p < width; ++p) {
+    of_column[p] = predictions.empty() ? p : index.find(predictions[p]);
+    if (of_column[p]) column[*of_column[p]] = p;
+  }
+  const std::vector<std::string>& names = predictions.empty() ? classes : predictions;
   for (std::size_t t = 0; t < k; ++t)
-    for (std::size_t p = 0; p < k; ++p) {
-      const double here = cost[t * k + p], right = cost[t * k + t];
+    for (std::size_t p = 0; p < width; ++p) {
+      const double here = cost[t * width + p];
       if (!std::isfinite(here))
         throw Error(say("{}: cost of predicting {} when the truth is {} is {}; expected a finite number", origin,
-                        class_name(classes, p), class_name(classes, t), here));
+                        class_name(names, p), class_name(classes, t), here));
       if (std::abs(here) > largest_cost)
         throw Error(
             say("{}: row {} (truth), column {} (prediction): the cost {} is beyond {}; divide all costs by "
                 "one number",
-                origin, class_name(classes, t), class_name(classes, p), here, largest_cost));
-      if (p != t && std::isfinite(right) && here <= right)
+                origin, class_name(classes, t), class_name(names, p), here, largest_cost));
+      const double right = column[t] ? cost[t * width + *column[t]] : std::numeric_limits<double>::quiet_NaN();
+      if (of_column[p] && *of_column[p] != t && std::isfinite(right) && here <= right)
         throw Error(
             say("{}: row {} (truth), column {} (prediction): the wrong prediction costs {}, no more than the "
                 "right one ({}); every mistake must cost more than the right answer of its row",
-                origin, class_name(classes, t), class_name(classes, p), here, right));
+                origin, class_name(classes, t), class_name(names, p), here, right));
     }
-  check_range(cost, k, classes, origin);
+  check_range(cost, k, classes, names, origin);
+}
+
+}  // namespace
+
+CostMatrix CostMatrix::from_values(std::vector<double> cost, std::size_t k, const std::string& name,
+                                   const std::vector<std::string>& classes, const std::string& origin,
+                                   std::vector<std::string> predictions) {
+  const std::size_t width = k > 0 ? cost.size() / k : 0;
+  if (k == 0 || cost.empty() || cost.size() % k != 0 || (width < k && predictions.empty()))
+    throw Error(say("{}: {} costs for {} classes; expected one row per class, and a column per class (and perhaps "
+                    "more: predictions that are no class)",
+                    origin, cost.size(), k));
+  if (predictions.empty() && width > k) predictions = usual_predictions(classes, k, width);
+  if (predictions == classes) predictions.clear();
+  if (!predictions.empty() && predictions.size() != width)
+    throw Error(say("{}: {} predictions have names, but there are {} columns", origin, predictions.size(), width));
+  const ClassIndex distinct(predictions);
+  for (std::size_t p = 0; p < predictions.size(); ++p)
+    if (distinct.find(predictions[p]) != p)
+      throw Error(say("{}: the prediction {} stands there twice; => rename one", origin, shown(predictions[p])));
+  check_costs(cost, k, classes, predictions, origin);
   CostMatrix result;
   result.k_ = k;
   result.name_ = name;
+  result.prediction_names_ = std::move(predictions);
   const auto set_multiple = [&](LossKind kind, double scale, auto unit) {
     result.kind_ = kind;
     result.scale_ = scale;
     for (std::size_t t = 0; t < k; ++t)
       for (std::size_t p = 0; p < k; ++p) cost[t * k + p] = scale * unit(t, p);
   };
-  if (const double c = multiple_of(cost, k, zero_one); c > 0)
-    set_multiple(LossKind::zero_one, c, zero_one);
-  else if (const double slope = multiple_of(cost, k, distance); slope > 0)
-    set_multiple(LossKind::absolute, slope, distance);
+  if (!result.has_actions()) {
+    if (const double c = multiple_of(cost, k, zero_one); c > 0)
+      set_multiple(LossKind::zero_one, c, zero_one);
+    else if (const double slope = multiple_of(cost, k, distance); slope > 0)
+      set_multiple(LossKind::absolute, slope, distance);
+  }
   result.set_values(std::move(cost));
   return result;
 }
+
+CostMatrix CostMatrix::with_reject(double cost, const std::vector<std::string>& classes) const {
+  std::vector<double> values;
+  for (std::size_t t = 0; t < k_; ++t) {
+    values.insert(values.end(), of_truth(t).begin(), of_truth(t).end());
+    values.push_back(cost);
+  }
+  std::vector<std::string> names = has_actions() ? prediction_names_ : classes;
+  names.emplace_back("reject");
+  return from_values(std::move(values), k_, "matrix", classes, fmt::format("--reject {}", cost), std::move(names));
+}
+
+CostMatrix CostMatrix::squared() const {
+  CostMatrix out;
+  out.k_ = std::max(k_, width_);
+  out.name_ = name_;
+  std::vector<double> values(out.k_ * out.k_);
+  for (std::size_t t = 0; t < out.k_; ++t)
+    for (std::size_t p = 0; p < out.k_; ++p)
+      values[t * out.k_ + p] = (*this)(t < k_ ? t : 0, p < width_ ? p : 0);
+  out.set_values(std::move(values));
+  return out;
+}
+
+namespace {
+
+bool is_header(const std::vector<std::string>& cells) {
+  return std::none_of(cells.begin() + (cells.size() > 1 ? 1 : 0), cells.end(),
+                      [](const std::string& cell) { return finite_number(cell).has_value(); });
+}
+
+// Whether the first cells of these rows are all the classes, each once.
+bool names_rows(const TextGrid& grid, std::size_t first_row, const ClassIndex& classes, std::size_t k) {
+  std::vector<bool> seen(k);
+  for (std::size_t r = first_row; r < grid.cells.size(); ++r) {
+    const auto c = classes.find(grid.cells[r][0]);
+    if (!c || seen[*c]) return false;
+    seen[*c] = true;
+  }
+  return grid.cells.size() - first_row == k;
+}
+
+std::string missing_rows(const TextGrid& grid, const std::vector<std::string>& classes) {
+  std::vector<std::string> out;
+  for (const std::string& name : classes)
+    if (std::none_of(grid.cells.begin(), grid.cells.end(), [&](const auto& row) { return row[0] == name; }))
+      out.push_back(name);
+  return shown_list(out, 10);
+}
+
+}  // namespace
 
 CostMatrix CostMatrix::from_csv(std::string_view text, const std::vector<std::string>& classes,
                                 const std::string& origin) {
   const std::size_t k = classes.size();
   const TextGrid grid = split_rows(text, origin);
   const std::size_t rows = grid.cells.size();
-  // The size alone says which names are there: one row more than classes is a header, one cell more is a class name.
+  // One row more than classes is a header.
   const std::size_t header = rows == k + 1 ? 1 : 0;
+  if (rows == k && rows > 1 && grid.cells[0][0].empty() && is_header(grid.cells[0]))
+    throw Error(say("{}: no row for {}; => add one row of costs per class", origin, missing_rows(grid, classes)));
   if (k == 0 || (rows != k && rows != k + 1))
-    throw Error(say("{}: {} rows for {} classes ({}); expected one row a class, and perhaps a header row", origin, rows,
-                    k, shown_list(classes, 10)));
-  const std::size_t width = grid.cells.back().size(), names = width == k + 1 ? 1 : 0;
-  NamedOrder row_order(classes, origin), column_order(classes, origin);
+    throw Error(say("{}: {} rows for {} classes ({}); expected one row per class, and perhaps a header row", origin,
+                    rows, k, shown_list(classes, 10)));
+  // A first column of names: there are more columns than classes, and it holds all of them. (Of k columns all are costs:
+  // costs can look like the names 0, 1, 2.)
+  const ClassIndex index(classes);
+  const std::size_t width = grid.cells.back().size();
+  const bool corner_left_out = header == 1 && grid.cells[0].size() + 1 == width;
+  const std::size_t names = corner_left_out || (width > k && names_rows(grid, header, index, k)) ||
+                                    (width == k + 1 && header == 1 && grid.cells[0][0].empty())
+                                ? 1
+                                : 0;
+  const std::size_t columns = width - names;
+  NamedOrder row_order(classes, origin);
   for (std::size_t r = 0; r < rows; ++r) {
     const std::size_t found = grid.cells[r].size();
-    const bool corner_left_out = r < header && names == 1 && found == k;
-    if (found != k + names && !corner_left_out)
-      throw Error(say("{}: line {}: {} cells for {} classes; expected {} numbers{}", origin, grid.line[r], found, k, k,
-                      names == 1 ? " after the class name" : ""));
-    if (r < header) {
-      const std::size_t first = found - k;
-      for (std::size_t j = first; j < found; ++j) column_order.add(grid.cells[r][j], grid.line[r], j + 1);
-    } else if (names == 1) {
-      row_order.add(grid.cells[r][0], grid.line[r], 1);
-    }
+    if (found != width && !(r < header && corner_left_out))
+      throw Error(say("{}: line {}: {} cells for {} classes; expected {} numbers{}", origin, grid.line[r], found, k,
+                      columns, names == 1 ? " after the class name" : ""));
+    if (r >= header && names == 1) row_order.add(grid.cells[r][0], grid.line[r], 1);
   }
-  if (row_order.order.empty()) row_order.order = column_order.order;
-  if (column_order.order.empty()) column_order.order = row_order.order;
+  // What the columns are about: numbers of classes, or of what is no class behind them.
+  std::vector<std::string> predictions;
+  std::vector<std::size_t> column_order;
+  if (header == 1) {
+    const std::vector<std::string> found(grid.cells[0].begin() + static_cast<std::ptrdiff_t>(corner_left_out ? 0 : names),
+                                         grid.cells[0].end());
+    std::vector<bool> present(k);
+    std::vector<std::string> others;
+    const auto where = [&](std::size_t j) {
+      return fmt::format("{}: line {}, column {}", origin, grid.line[0], j + 1 + (corner_left_out ? 0 : names));
+    };
+    std::optional<std::size_t> unknown;
+    for (std::size_t j = 0; j < found.size(); ++j) {
+      const auto c = index.find(found[j]);
+      const bool twice = c ? present[*c] : std::find(others.begin(), others.end(), found[j]) != others.end();
+      if (found[j].empty()) throw Error(say("{}: the prediction has no name", where(j)));
+      if (twice) throw Error(say("{}: class {} stands here a second time", where(j), shown(found[j])));
+      if (c) present[*c] = true;
+      if (!c) others.push_back(found[j]);
+      if (!c && !unknown) unknown = j;
+    }
+    const auto classes_there = static_cast<std::size_t>(std::count(present.begin(), present.end(), true));
+    if (classes_there > 0 && classes_there < k) {
+      const auto absent = static_cast<std::size_t>(std::find(present.begin(), present.end(), false) - present.begin());
+      throw Error(say("{}: {} is no class of the data, and class {} has no column; the classes are {}; => name all of "
+                      "them, and perhaps more predictions",
+                      where(unknown.value_or(0)), shown(found[unknown.value_or(0)]), shown(classes[absent]),
+                      shown_list(classes, 10)));
+    }
+    if (classes_there == k) predictions = classes;
+    predictions.insert(predictions.end(), others.begin(), others.end());
+    for (const std::string& name : found) {
+      const auto c = index.find(name);
+      column_order.push_back(c ? *c
+                               : classes_there + static_cast<std::size_t>(
+                                                     std::find(others.begin(), others.end(), name) - others.begin()));
+    }
+    if (row_order.order.empty() && classes_there == k)
+      std::copy_if(column_order.begin(), column_order.end(), std::back_inserter(row_order.order),
+                   [&](std::size_t c) { return c < k; });
+  }
+  for (std::size_t j = column_order.size(); j < columns; ++j)
+    column_order.push_back(j < k && !row_order.order.empty() ? row_order.order[j] : j);
 
-  std::vector<double> cost(k * k);
+  std::vector<double> cost(k * columns);
   for (std::size_t i = 0; i < k; ++i)
-    for (std::size_t j = 0; j < k; ++j) {
+    for (std::size_t j = 0; j < columns; ++j) {
       const std::string& cell = grid.cells[i + header][j + names];
       const auto value = finite_number(cell);
       if (!value)
         throw Error(say("{}: line {}, column {}: {} is no finite number; expected a cost", origin,
                         grid.line[i + header], j + names + 1, shown(cell)));
-      const bool named = !row_order.order.empty();
-      cost[(named ? row_order.order[i] : i) * k + (named ? column_order.order[j] : j)] = *value;
+      cost[(row_order.order.empty() ? i : row_order.order[i]) * columns + column_order[j]] = *value;
     }
-  return from_values(std::move(cost), k, "matrix", classes, origin);
+  return from_values(std::move(cost), k, "matrix", classes, origin, std::move(predictions));
 }
 
+namespace {
+
+constexpr std::size_t largest_cost_file = std::size_t{1} << 30;
+
+struct Tree {
+  std::vector<std::string> name;
+  std::unordered_map<std::string, std::size_t> number;
+  std::vector<std::optional<std::size_t>> parent;
+  std::vector<double> length;  // to the parent
+  std::vector<std::size_t> depth;
+
+  std::size_t add(const std::string& node) {
+    const auto [at, is_new] = number.emplace(node, name.size());
+    if (is_new) {
+      name.push_back(node);
+      parent.emplace_back();
+      length.push_back(0);
+      depth.push_back(0);
+    }
+    return at->second;
+  }
+  // The sum of lengths between two nodes.
+  double way(std::size_t a, std::size_t b) const {
+    double out = 0;
+    while (a != b) {
+      std::size_t& lower = depth[a] >= depth[b] ? a : b;
+      out += length[lower];
+      lower = *parent[lower];
+    }
+    return out;
+  }
+};
+
+Tree read_tree(std::string_view text, const std::string& origin) {
+  Tree tree;
+  std::vector<std::size_t> line_of;  // of every node as a child; 0: none
+  Input input = Input::memory(text, origin);
+  LineReader lines(input);
+  bool first = true;
+  for (std::string_view line; lines.next(line);) {
+    if (trim(line).empty()) continue;
+    const std::size_t at = lines.line_number();
+    const std::vector<std::string> cells = split_cells(line, origin, at);
+    if (cells.size() != 2 && cells.size() != 3)
+      throw Error(say("{}: line {}: {}; expected child,parent or child,parent,length", origin, at,
+                      counted(cells.size(), "cell")));
+    if (std::exchange(first, false) && cells[0] == "child" && cells[1] == "parent") continue;
+    if (cells[0].empty() || cells[1].empty())
+      throw Error(say("{}: line {}: a node has no name; expected child,parent,length", origin, at));
+    const std::optional<double> length = cells.size() == 3 ? finite_number(cells[2]) : std::optional<double>(1);
+    if (!length || !(*length > 0) || *length > largest_cost)
+      throw Error(say("{}: line {}: found {} as the length; expected a positive number up to {}", origin, at,
+                      shown(cells[2]), largest_cost));
+    const std::size_t child = tree.add(cells[0]), parent = tree.add(cells[1]);
+    line_of.resize(tree.name.size(), 0);
+    if (line_of[child] > 0)
+      throw Error(say("{}: line {}: {} has a parent already, in line {}; => give every node one parent", origin, at,
+                      shown(cells[0]), line_of[child]));
+    line_of[child] = at;
+    tree.parent[child] = parent;
+    tree.length[child] = *length;
+  }
+  if (tree.name.empty()) throw Error(say("{}: is empty; expected lines child,parent,length", origin));
+  std::optional<std::size_t> root;
+  for (std::size_t v = 0; v < tree.name.size(); ++v) {
+    std::size_t top = v;
+    while (tree.parent[top] && tree.depth[v] <= tree.name.size()) {
+      top = *tree.parent[top];
+      ++tree.depth[v];
+    }
+    if (tree.parent[top])
+      throw Error(say("{}: line {}: {} is its own ancestor: the lines make a circle; => remove one of them", origin,
+                      line_of[v], shown(tree.name[v])));
+    if (root && *root != top)
+      throw Error(say("{}: {} and {} both have no parent; => join them under one root", origin, shown(tree.name[*root]),
+                      shown(tree.name[top])));
+    root = top;
+  }
+  return tree;
+}
+
+}  // namespace
+
 CostMatrix CostMatrix::read(const std::string& path, const std::vector<std::string>& classes) {
-  constexpr std::size_t largest_file = std::size_t{1} << 30;
   Input input = Input::open(path);
-  const std::string text = read_all(input, largest_file);
+  const std::string text = read_all(input, largest_cost_file);
   return from_csv(text, classes, input.name());
 }
 
-CostMatrix CostMatrix::parse(const std::string& spec, const std::vector<std::string>& classes) {
+CostMatrix CostMatrix::from_tree(std::string_view text, const std::vector<std::string>& classes, bool inner,
+                                 const std::string& origin) {
+  const Tree tree = read_tree(text, origin);
+  const std::size_t k = classes.size();
+  std::vector<std::size_t> node;  // of every prediction
+  for (const std::string& name : classes) {
+    const auto found = tree.number.find(name);
+    if (found == tree.number.end())
+      throw Error(say("{}: class {} is no node of the tree; => add a line child,parent,length for it", origin,
+                      shown(name)));
+    node.push_back(found->second);
+  }
+  std::vector<std::string> predictions;
+  if (inner) {
+    predictions = classes;
+    for (std::size_t v = 0; v < tree.name.size(); ++v)
+      if (std::find(node.begin(), node.begin() + static_cast<std::ptrdiff_t>(k), v) ==
+          node.begin() + static_cast<std::ptrdiff_t>(k)) {
+        predictions.push_back(tree.name[v]);
+        node.push_back(v);
+      }
+  }
+  std::vector<double> cost;
+  for (std::size_t t = 0; t < k; ++t)
+    for (const std::size_t p : node) cost.push_back(tree.way(node[t], p));
+  return from_values(std::move(cost), k, "matrix", classes, origin, std::move(predictions));
+}
+
+CostMatrix CostMatrix::parse(const std::string& spec, const std::vector<std::string>& classes, bool inner) {
+  if (inner && !spec.starts_with(tree_prefix))
+    throw UsageError(say("--inner is about the nodes of a tree; => use --loss tree:FILE, or leave it out"));
+  if (spec.starts_with(tree_prefix)) {
+    Input input = Input::open(loss_file(spec));
+    const std::string text = read_all(input, largest_cost_file);
+    return from_tree(text, classes, inner, input.name());
+  }
   if (const auto found = find_loss(spec); found && found->loss->cost != nullptr) {
     if (found->loss->counts_steps) require_grades(spec, classes);
     return named(spec, classes.size());

@@ -5,8 +5,10 @@
 // matrices). Internally A = cost^T, so that L(y, t) = phi(y)^T A phi(t) is the loss of PREDICTING y when the TRUTH
 // is t, and h(mu) = min_y (A mu)_y is the Bayes risk of mu.
 //
-// A must not be degenerate: in every row t, cost[t][p] > cost[t][t] for p != t. No entry is beyond 1e30 in absolute
-// value, and the largest is at least 1e-30 above the smallest.
+// Predictions are the classes, or ACTIONS: there may be others beside the classes (reject, refer) or instead of them
+// (treat, wait), so that cost is k x K and A is K x k. Where a class is among the predictions, no other class may cost
+// as little when it is the truth: cost[t][p] > cost[t][t]. Actions may cost anything. No entry is beyond 1e30 in
+// absolute value, and the largest is at least 1e-30 above the smallest.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -32,36 +34,56 @@ class CostMatrix {
   // The named losses: zero-one, absolute |t - p|, squared (t - p)^2; hamming is zero-one at one of several places.
   static CostMatrix named(const std::string& name, std::size_t k);
   // From a full matrix, row-major by true class; `origin` is named in messages. Recognises multiples of zero-one and
-  // absolute, so that they get the closed forms too.
+  // absolute, so that they get the closed forms too. `predictions`: the names of its columns; none: the classes, and
+  // behind them, where there are more columns, reject or action1, action2, ...
   static CostMatrix from_values(std::vector<double> cost, std::size_t k, const std::string& name,
-                                const std::vector<std::string>& classes, const std::string& origin);
-  // A CSV file: k x k numbers, optionally with a header row and a first column of class names (any order; they are
-  // matched with `classes`). With names on one side only, the other side has the same order.
+                                const std::vector<std::string>& classes, const std::string& origin,
+                                std::vector<std::string> predictions = {});
+  // A CSV file: numbers, one row per class, optionally with a header row of predictions and a first column of class
+  // names (any order; they are matched with `classes`). With names on one side only, the other side has the same order.
+  // Predictions are numbered: classes in their order, then the other columns in that of the file.
   static CostMatrix read(const std::string& path, const std::vector<std::string>& classes);
   // The same from text in memory.
   static CostMatrix from_csv(std::string_view text, const std::vector<std::string>& classes, const std::string& origin);
-  // `spec` is a name or the path of a CSV file. absolute and squared want classes that are numbers.
-  static CostMatrix parse(const std::string& spec, const std::vector<std::string>& classes);
+  // The way between two nodes of a tree, which has the classes among its nodes. CSV rows child,parent,length (1 unless
+  // given), a header allowed. `inner`: nodes that are no class can be predicted too.
+  static CostMatrix from_tree(std::string_view text, const std::vector<std::string>& classes, bool inner,
+                              const std::string& origin);
+  // `spec` is a name, the path of a CSV file, or tree: and such a path. absolute and squared want classes that are
+  // numbers.
+  static CostMatrix parse(const std::string& spec, const std::vector<std::string>& classes, bool inner = false);
 
-  std::size_t k() const { return k_; }
+  // With one more prediction that always costs as much.
+  CostMatrix with_reject(double cost, const std::vector<std::string>& classes) const;
+  // The same game on max(k, K) truths and predictions: further truths (of which no example may be) cost what the first
+  // does, further predictions are copies of the first.
+  CostMatrix squared() const;
+
+  std::size_t k() const { return k_; }                // truths
+  std::size_t predictions() const { return width_; }  // K
+  // Names of the predictions where they are not just the classes.
+  const std::vector<std::string>& prediction_names() const { return prediction_names_; }
+  bool has_actions() const { return !prediction_names_.empty(); }
   const std::string& name() const { return name_; }  // zero-one, absolute, squared, hamming or matrix
   LossKind kind() const { return kind_; }
   double scale() const { return scale_; }  // cost = scale * (zero-one or absolute) for those kinds
   bool symmetric() const { return symmetric_; }
   double largest() const { return largest_; }
   double range() const { return largest_ - smallest_; }  // largest - smallest entry, the diagonal included
-  // Mean over t and p != t of cost[t][p] - cost[t][t], positive for k >= 2 whatever the sign of the costs; 0 for k = 1.
+  // The mean cost of a mistake: of cost[t][p] - min cost[t] over t and all p but one that is best; positive unless there
+  // is one prediction only, whatever the sign of the costs.
   double mean_off_diagonal() const { return mean_off_diagonal_; }
-  double operator()(std::size_t truth, std::size_t predicted) const { return by_truth_[truth * k_ + predicted]; }
+  double operator()(std::size_t truth, std::size_t predicted) const { return by_truth_[truth * width_ + predicted]; }
   // cost[t][.]: what each prediction costs when the truth is t (a column of A).
-  std::span<const double> of_truth(std::size_t t) const { return {by_truth_.data() + t * k_, k_}; }
+  std::span<const double> of_truth(std::size_t t) const { return {by_truth_.data() + t * width_, width_}; }
   // cost[.][p]: what predicting p costs under each truth (a row of A).
   std::span<const double> of_prediction(std::size_t p) const { return {by_prediction_.data() + p * k_, k_}; }
   const std::vector<double>& values() const { return by_truth_; }
 
  private:
   void set_values(std::vector<double> cost);
-  std::size_t k_ = 0;
+  std::size_t k_ = 0, width_ = 0;
+  std::vector<std::string> prediction_names_;
   std::string name_;
   LossKind kind_ = LossKind::matrix;
   double scale_ = 1, largest_ = 0, smallest_ = 0, mean_off_diagonal_ = 0;
@@ -84,30 +106,38 @@ double mean_cost(const CostMatrix& cost, std::span<const std::int32_t> truth, st
 class SimplexLoss {
  public:
   explicit SimplexLoss(const CostMatrix& cost)
-      : cost_(&cost), stride_(kernels::padded(cost.k())), truth_(cost.k() * stride_, 0.0), prediction_(truth_) {
+      : cost_(&cost),
+        width_(kernels::padded(cost.predictions())),
+        height_(kernels::padded(cost.k())),
+        truth_(cost.k() * width_, 0.0),
+        prediction_(cost.predictions() * height_, 0.0) {
     for (std::size_t t = 0; t < cost.k(); ++t)
-      for (std::size_t p = 0; p < cost.k(); ++p) truth_[t * stride_ + p] = prediction_[p * stride_ + t] = cost(t, p);
+      for (std::size_t p = 0; p < cost.predictions(); ++p)
+        truth_[t * width_ + p] = prediction_[p * height_ + t] = cost(t, p);
   }
   const CostMatrix& cost() const { return *cost_; }
   std::size_t k() const { return cost_->k(); }
+  std::size_t padded_predictions() const { return width_; }
 
   // cost[t][.], padded with zeros.
-  std::span<const double> of_truth(std::size_t t) const { return {truth_.data() + t * stride_, stride_}; }
+  std::span<const double> of_truth(std::size_t t) const { return {truth_.data() + t * width_, width_}; }
+  // Of k numbers, to K of them, padded.
   void apply(std::span<const double> mu, std::span<double> out) const {
     kernels::dense_scores(mu.first(k()), truth_.data(), nullptr, out);
   }
+  // Of K numbers, to k of them, padded.
   void apply_transposed(std::span<const double> nu, std::span<double> out) const {
-    kernels::dense_scores(nu.first(k()), prediction_.data(), nullptr, out);
+    kernels::dense_scores(nu.first(cost_->predictions()), prediction_.data(), nullptr, out);
   }
   // h(mu) = min_y (A mu)_y; `scratch` receives A mu.
   double bayes_risk(std::span<const double> mu, std::span<double> scratch) const {
     apply(mu, scratch);
-    return *std::min_element(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(k()));
+    return *std::min_element(scratch.begin(), scratch.begin() + static_cast<std::ptrdiff_t>(cost_->predictions()));
   }
 
  private:
   const CostMatrix* cost_;
-  std::size_t stride_;
+  std::size_t width_, height_;  // of rows: padded predictions, padded truths
   AlignedVector<double> truth_, prediction_;
 };
 

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/option_values.h"
+
 namespace m4n::detail {
 namespace {
 
@@ -107,6 +109,11 @@ std::vector<std::string> loss_names(LossFamily family) {
     if (loss.is_of(family) && loss.refusal == nullptr)
       out.push_back(std::string(loss.name) + (std::string_view(loss.name).ends_with('@') ? "K" : ""));
   return out;
+}
+
+std::string loss_file(const std::string& spec) {
+  if (spec.starts_with(tree_prefix)) return spec.substr(std::string_view(tree_prefix).size());
+  return names_a_file(spec) ? spec : "";
 }
 
 std::vector<std::string> loss_names() {

@@ -56,12 +56,17 @@ std::optional<LossChoice> find_loss(std::string_view name);
 std::vector<std::string> loss_names(LossFamily family);
 std::vector<std::string> loss_names();
 
+// --loss tree:FILE, and the file that a loss names; empty: none.
+inline constexpr const char* tree_prefix = "tree:";
+std::string loss_file(const std::string& spec);
+
 // What a mistake costs by a user's options, for choices and checks that do not look at single costs.
 struct LossSummary {
   std::string name;
   std::vector<double> values;  // what a model must remember beside the name
   bool symmetric;              // as far as decoders care
   double mistake;              // what one costs in the mean: the unit in which lambda is thought of
+  std::vector<std::string> predictions{};  // their names where they are not just the classes
 };
 
 }  // namespace m4n::detail

@@ -119,10 +119,11 @@ std::string info_json(const Model& model) {
   object.set("cuts", Json::array());
   if (const char* const parts = structure.traits().part.many) object.set(parts, common.parts);
   object.set("classes", common.classes);
+  if (!common.predictions.empty()) object.set("predictions", common.predictions);
   structure.describe(model, object);
   // Named losses are identified by their names.
   if (!common.cost.empty() && !find_loss(common.loss_name))
-    object.set("cost", Json::rows(std::span<const double>(common.cost), model.k()));
+    object.set("cost", Json::rows(std::span<const double>(common.cost), model.predictions().size()));
   return object.text() + "\n";
 }
 
@@ -130,12 +131,13 @@ std::string eval_json(const Evaluation& evaluation, const Model& model, const Bo
   Json metrics = Json::object();
   for (const auto& [name, value] : evaluation.metrics) metrics.set(name, value);
   if (!evaluation.confusion.empty())
-    metrics.set("confusion", Json::rows(std::span<const std::uint64_t>(evaluation.confusion), model.k()));
+    metrics.set("confusion", Json::rows(std::span<const std::uint64_t>(evaluation.confusion), model.predictions().size()));
   Json object = Json::object({{"n", evaluation.n},
                               {"unseen", evaluation.unseen},
                               {"loss", evaluation.loss},
                               {"metrics", std::move(metrics)},
                               {"classes", model.classes()}});
+  if (!model.common().predictions.empty()) object.set("predictions", model.predictions());
   if (evaluation.parts > 0) object.set(structure_of(model).traits().part.many, evaluation.parts);
   if (!evaluation.labels.empty()) object.set("labels", found_json(evaluation.labels));
   if (!evaluation.chunks.empty()) object.set("chunks", found_json(evaluation.chunks));

@@ -37,22 +37,24 @@ std::string surrogate_text(const std::string& name, double smoothing) {
 
 std::string epochs_text(int epochs) { return counted(static_cast<std::uint64_t>(epochs), "epoch"); }
 
-std::string confusion_text(const Evaluation& evaluation, const std::vector<std::string>& classes) {
-  const std::size_t k = classes.size();
+std::string confusion_text(const Evaluation& evaluation, const Model& model) {
+  const std::vector<std::string>&classes = model.classes(), &predictions = model.predictions();
+  const std::size_t columns = predictions.size();
   const std::string corner = "true \\ predicted";
   std::size_t first = corner.size();
   for (const std::string& name : classes) first = std::max(first, name.size());
   std::string text = fmt::format("{:<{}}", corner, first);
-  std::vector<std::size_t> width(k);
-  for (std::size_t p = 0; p < k; ++p) {
-    width[p] = classes[p].size();
-    for (std::size_t t = 0; t < k; ++t)
-      width[p] = std::max(width[p], fmt::formatted_size("{}", evaluation.confusion[t * k + p]));
-    text += fmt::format("  {:>{}}", classes[p], width[p]);
+  std::vector<std::size_t> width(columns);
+  for (std::size_t p = 0; p < columns; ++p) {
+    width[p] = predictions[p].size();
+    for (std::size_t t = 0; t < classes.size(); ++t)
+      width[p] = std::max(width[p], fmt::formatted_size("{}", evaluation.confusion[t * columns + p]));
+    text += fmt::format("  {:>{}}", predictions[p], width[p]);
   }
-  for (std::size_t t = 0; t < k; ++t) {
+  for (std::size_t t = 0; t < classes.size(); ++t) {
     text += fmt::format("\n{:<{}}", classes[t], first);
-    for (std::size_t p = 0; p < k; ++p) text += fmt::format("  {:>{}}", evaluation.confusion[t * k + p], width[p]);
+    for (std::size_t p = 0; p < columns; ++p)
+      text += fmt::format("  {:>{}}", evaluation.confusion[t * columns + p], width[p]);
   }
   return text + "\n";
 }
@@ -122,6 +124,7 @@ std::string info_text(const Model& model) {
       {"norm squared", short_number(common.norm_squared)},
   };
   if (!common.classes.empty()) lines.emplace_back(structure.traits().label.many, abridged(common.classes));
+  if (!common.predictions.empty()) lines.emplace_back("predictions", abridged(common.predictions));
   const Lines own = structure.description(model);
   lines.insert(lines.end(), own.begin(), own.end());
   if (common.interrupted) lines.emplace_back("interrupted", "yes; this is the best solution found until then");
@@ -143,9 +146,9 @@ std::string eval_text(const Evaluation& evaluation, const Model& model, const Bo
     text += fmt::format("[low, high]: the middle {:.0f}% of the values on {} resamples of the examples (seed {})\n",
                         100 * Bootstrap::confidence, bootstrap->replicates, bootstrap->seed);
   text += found_text("label", evaluation.labels) + found_text("chunk", evaluation.chunks);
-  const std::size_t k = model.k();
-  if (evaluation.confusion.empty() || evaluation.confusion.size() != k * k || many) return text;
-  text += k <= most_classes ? fmt::format("\n{}", confusion_text(evaluation, model.classes()))
+  const std::size_t k = model.k(), width = model.predictions().size();
+  if (evaluation.confusion.empty() || evaluation.confusion.size() != k * width || many) return text;
+  text += width <= most_classes ? fmt::format("\n{}", confusion_text(evaluation, model))
                             : fmt::format("\nthe confusion matrix of {} classes is too wide here; --json has it\n", k);
   if (evaluation.unseen > 0)
     text += fmt::format("{} of the {} with labels unseen in training: {} not in the table\n", evaluation.unseen,

@@ -32,12 +32,16 @@ std::vector<Candidate> automatic_candidates(const TrainOptions& options, const D
                                             std::vector<std::string>* notes) {
   const Structure& structure = structure_named(options.task);
   const Decoder largest = structure.traits().largest;
-  std::vector<Candidate> out{{SurrogateKind::m4n, 0, largest}};
-  if (!structure.loss(options, data.class_names).symmetric) out.push_back({SurrogateKind::m4n, 0, Decoder::adversary});
+  const detail::LossSummary loss = structure.loss(options, data.class_names);
+  const bool actions = !loss.predictions.empty();  // which only decoders that know the costs can choose
+  std::vector<Candidate> out;
+  if (!actions) out.push_back({SurrogateKind::m4n, 0, largest});
+  if (!loss.symmetric) out.push_back({SurrogateKind::m4n, 0, Decoder::adversary});
   if (structure.takes("smoothing"))
     out.push_back({SurrogateKind::m4n, options.smoothing > 0 ? options.smoothing : usual_smoothing, Decoder::expected});
   for (const auto& [surrogate, decode] :
        {std::pair{SurrogateKind::m3n, largest}, {SurrogateKind::crf, Decoder::expected}}) {
+    if (actions && surrogate == SurrogateKind::m3n) continue;
     const std::string obstacle = structure.obstacle(surrogate, data);
     if (obstacle.empty())
       out.push_back({surrogate, 0, decode});

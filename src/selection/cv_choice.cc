@@ -10,6 +10,7 @@
 
 #include "core/message.h"
 #include "structures/structure.h"
+#include "surrogates/registry.h"
 
 namespace m4n::detail {
 
@@ -18,31 +19,40 @@ namespace {
 double loss_of(const CvCell& cell) { return cell.validation; }
 double loss_of(const CvPoint& point) { return point.validation_mean; }
 
-// The least loss; of equal ones the earliest candidate, then the earliest gamma, then the middle lambda.
+// The least loss; of equal ones the earliest gamma, then the middle lambda. All are of one candidate.
 template <class Item>
 Item least(std::vector<Item> items) {
   std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-    return std::make_tuple(loss_of(a), a.candidate, a.gamma, -a.lambda) <
-           std::make_tuple(loss_of(b), b.candidate, b.gamma, -b.lambda);
+    return std::make_tuple(loss_of(a), a.gamma, -a.lambda) < std::make_tuple(loss_of(b), b.gamma, -b.lambda);
   });
   std::size_t equal = 1;
-  while (equal < items.size() && loss_of(items[equal]) == loss_of(items[0]) &&
-         items[equal].candidate == items[0].candidate && items[equal].gamma == items[0].gamma)
+  while (equal < items.size() && loss_of(items[equal]) == loss_of(items[0]) && items[equal].gamma == items[0].gamma)
     ++equal;
   return items[(equal - 1) / 2];
 }
 
-template <class Counts>
-CvOutcome outcome(const std::vector<CvCell>& cells, std::size_t splits, Counts&& counts) {
+// The candidate that the others have to beat.
+std::size_t incumbent(const std::vector<Candidate>& candidates) {
+  const auto crf = std::find_if(candidates.begin(), candidates.end(),
+                                [](const Candidate& c) { return surrogate_row(c.surrogate).probabilities; });
+  return crf == candidates.end() ? 0 : static_cast<std::size_t>(crf - candidates.begin());
+}
+
+// The candidate with the least loss among those that are better than the incumbent by more than `margin(candidate)`;
+// the incumbent where there is none.
+template <class Margin>
+std::size_t winner(const std::vector<double>& loss, std::size_t incumbent, Margin&& margin) {
+  std::size_t best = incumbent;
+  for (std::size_t c = 0; c < loss.size(); ++c)
+    if (c != incumbent && loss[c] < loss[incumbent] - margin(c) && loss[c] < loss[best]) best = c;
+  return best;
+}
+
+CvOutcome outcome(std::vector<CvCell> chosen) {
   CvOutcome out;
   std::vector<double> test;
-  for (std::size_t s = 0; s < splits; ++s) {
-    std::vector<CvCell> own;
-    for (const CvCell& cell : cells)
-      if (cell.split == s && counts(cell)) own.push_back(cell);
-    out.chosen.push_back(least(std::move(own)));
-    test.push_back(out.chosen.back().test);
-  }
+  for (const CvCell& cell : chosen) test.push_back(cell.test);
+  out.chosen = std::move(chosen);
   out.test = summary(test);
   return out;
 }
@@ -74,26 +84,70 @@ std::vector<CvPoint> points_of(const std::vector<CvCell>& cells, std::size_t spl
 
 CvPoint best_point(const std::vector<CvPoint>& points) { return least(points); }
 
+namespace {
+
+// Paired differences of a candidate's validation losses, each at the best lambda of its mean, from the incumbent's.
+CvSummary paired(const CvResult& result, std::size_t candidate, std::size_t incumbent) {
+  const auto losses = [&](std::size_t c) {
+    const CvPoint& best = result.best_by_candidate[c];
+    std::vector<double> out(result.splits);
+    for (const CvCell& cell : result.cells)
+      if (cell.candidate == c && cell.gamma == best.gamma && cell.lambda == best.lambda)
+        out[cell.split] = cell.validation;
+    return out;
+  };
+  std::vector<double> difference = losses(candidate);
+  const std::vector<double> other = losses(incumbent);
+  for (std::size_t s = 0; s < difference.size(); ++s) difference[s] -= other[s];
+  return summary(difference);
+}
+
+double or_zero(double value) { return std::isnan(value) ? 0 : value; }
+
+}  // namespace
+
 void choose(CvResult& result) {
   const std::vector<CvPoint> points = points_of(result.cells, result.splits);
-  result.best = best_point(points);
-  for (const CvPoint& point : points)
-    if (point.candidate == result.best.candidate && point.gamma == result.best.gamma) result.curve.push_back(point);
-  result.overall = outcome(result.cells, result.splits, [](const CvCell&) { return true; });
-  for (std::size_t c = 0; c < result.candidates.size(); ++c) {
-    result.by_candidate.push_back(
-        outcome(result.cells, result.splits, [c](const CvCell& cell) { return cell.candidate == c; }));
+  const std::size_t count = result.candidates.size(), first = incumbent(result.candidates);
+  std::vector<double> mean_loss;
+  std::vector<CvSummary> difference;
+  for (std::size_t c = 0; c < count; ++c) {
     std::vector<CvPoint> own;
     std::copy_if(points.begin(), points.end(), std::back_inserter(own),
                  [c](const CvPoint& point) { return point.candidate == c; });
     result.best_by_candidate.push_back(best_point(own));
+    mean_loss.push_back(result.best_by_candidate.back().validation_mean);
+    std::vector<CvCell> chosen;
+    for (std::size_t s = 0; s < result.splits; ++s) {
+      std::vector<CvCell> cells;
+      std::copy_if(result.cells.begin(), result.cells.end(), std::back_inserter(cells),
+                   [&](const CvCell& cell) { return cell.candidate == c && cell.split == s; });
+      chosen.push_back(least(std::move(cells)));
+    }
+    result.by_candidate.push_back(outcome(std::move(chosen)));
   }
-  for (std::size_t a = 0; a < result.candidates.size(); ++a)
-    for (std::size_t b = a + 1; b < result.candidates.size(); ++b) {
-      std::vector<double> difference;
+  for (std::size_t c = 0; c < count; ++c) difference.push_back(paired(result, c, first));
+  const std::size_t best =
+      winner(mean_loss, first, [&](std::size_t c) { return decisive_errors * or_zero(difference[c].error); });
+  result.best = result.best_by_candidate[best];
+  for (const CvPoint& point : points)
+    if (point.candidate == best && point.gamma == result.best.gamma) result.curve.push_back(point);
+
+  std::vector<CvCell> chosen;
+  for (std::size_t s = 0; s < result.splits; ++s) {
+    std::vector<double> loss;
+    for (const CvOutcome& own : result.by_candidate) loss.push_back(own.chosen[s].validation);
+    const std::size_t c =
+        winner(loss, first, [&](std::size_t other) { return decisive_errors * or_zero(difference[other].deviation); });
+    chosen.push_back(result.by_candidate[c].chosen[s]);
+  }
+  result.overall = outcome(std::move(chosen));
+  for (std::size_t a = 0; a < count; ++a)
+    for (std::size_t b = a + 1; b < count; ++b) {
+      std::vector<double> values;
       for (std::size_t s = 0; s < result.splits; ++s)
-        difference.push_back(result.by_candidate[a].chosen[s].test - result.by_candidate[b].chosen[s].test);
-      result.comparisons.push_back({a, b, summary(difference)});
+        values.push_back(result.by_candidate[a].chosen[s].test - result.by_candidate[b].chosen[s].test);
+      result.comparisons.push_back({a, b, summary(values)});
     }
 }
 
@@ -165,7 +219,7 @@ std::vector<double> LambdaGrid::extend(const std::vector<CvPoint>& points,
   int& times = lower ? below_ : above_;
   if (!allowed) stuck_ = say("=> --extend yes goes beyond it");
   if (times == most_extensions) stuck_ = say("=> give --lambdas that reach farther");
-  if (!reached) stuck_ = "most fits there stop before the tolerance, so it goes no farther";
+  if (!reached) stuck_ = say("most fits there stop before the tolerance; => allow more --epochs");
   std::vector<double> out = beyond(lambdas_, lower);
   if (out.back() < smallest_lambda || out.front() > largest_lambda) stuck_ = "lambda cannot go farther";
   if (!stuck_.pieces().empty()) return {};
@@ -189,8 +243,8 @@ Message LambdaGrid::warning(const std::string& who) const {
   if (flat_ && lambdas_.size() > 1)
     return say(
         "{}: the validation loss is the same for every lambda from {} to {}, so nothing was chosen; => check that the "
-        "features tell the labels apart{}{}",
-        who, lambda_text(lambdas_.front()), lambda_text(lambdas_.back()), stuck ? ", or " : "", stuck_);
+        "features tell the labels apart",
+        who, lambda_text(lambdas_.front()), lambda_text(lambdas_.back()));
   if (!stuck) return {};
   return say("the best lambda of {} is at the edge of the grid, {}: {}", who, lambda_text(edge_), stuck_);
 }

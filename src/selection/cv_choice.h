@@ -12,7 +12,7 @@ CvSummary summary(const std::vector<double>& values);
 
 // The mean validation loss of every candidate, gamma and lambda that has a cell in each of the splits.
 std::vector<CvPoint> points_of(const std::vector<CvCell>& cells, std::size_t splits);
-// The least of them; ties as m4n/cross_validate.h says.
+// The least of points of one candidate; ties as m4n/cross_validate.h says.
 CvPoint best_point(const std::vector<CvPoint>& points);
 
 // Fills everything that follows from result.cells.

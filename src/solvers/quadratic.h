@@ -26,10 +26,10 @@ inline constexpr std::size_t largest_factorised = 1024;  // features, bias inclu
 
 // -A phi(y) for every y, padded rows.
 inline AlignedVector<double> regression_targets(const CostMatrix& cost) {
-  const std::size_t k = cost.k(), stride = kernels::padded(k);
-  AlignedVector<double> target(k * stride, 0.0);
-  for (std::size_t t = 0; t < k; ++t)
-    for (std::size_t p = 0; p < k; ++p)
+  const std::size_t stride = kernels::padded(cost.predictions());
+  AlignedVector<double> target(cost.k() * stride, 0.0);
+  for (std::size_t t = 0; t < cost.k(); ++t)
+    for (std::size_t p = 0; p < cost.predictions(); ++p)
       target[t * stride + p] = cost.kind() == LossKind::zero_one ? (t == p ? cost.scale() : 0.0) : -cost(t, p);
   return target;
 }

@@ -17,6 +17,17 @@ bool Structure::takes(std::string_view option) const {
 
 Decoder Structure::decoder(const TrainOptions& options, const LossSummary& loss) const {
   const Decoder largest = traits_.largest;
+  if (!loss.predictions.empty()) {
+    if (options.surrogate == SurrogateKind::m3n)
+      throw UsageError(
+          say("--surrogate m3n scores classes against classes, and some predictions are no class ({}); => use m4n, crf "
+              "or qs",
+              fmt::join(loss.predictions, ", ")));
+    if (options.decode == Decoder::argmax && options.surrogate != SurrogateKind::qs)
+      throw UsageError(
+          say("--decode {} predicts a class, and some predictions are no class ({}); => leave it out",
+              to_string(options.decode), fmt::join(loss.predictions, ", ")));
+  }
   if (options.decode == Decoder::automatic)
     return usual_decoder(options.surrogate, options.smoothing, loss.symmetric, largest);
   const Decoder asked = options.decode == Decoder::argmax ? largest : options.decode;

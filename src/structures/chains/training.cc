@@ -242,7 +242,7 @@ class HeldOutSequences : public HeldOut {
 // The attributes of a file were counted when it was read; those of a part of it are counted again.
 ChainTrainingSet::ChainTrainingSet(Dataset data, const TrainOptions& options, const std::string& usual_loss)
     : data_(checked(std::move(data))),
-      cost_(chosen_cost(options, data_.class_names, usual_loss)),
+      cost_(chosen_cost_of_classes(options, data_.class_names, usual_loss)),
       weight_(data_.examples(), 1 / static_cast<double>(data_.examples())) {
   if (auto* sparse = std::get_if<SparseMatrix>(&data_.x)) {
     if (options.standardize.value_or(false))

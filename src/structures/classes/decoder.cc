@@ -8,7 +8,6 @@
 #include "core/kernels.h"
 #include "core/message.h"
 #include "core/parallel.h"
-#include "games/matrix_prox.h"
 #include "losses/cost_matrix.h"
 #include "structures/classes/surrogates.h"
 #include "surrogates/registry.h"
@@ -25,26 +24,31 @@ class Argmax final : public ScoreDecoder {
   Simplex space_;
 };
 
-// The most likely answer of the min player; of several, the one with the best score.
-std::int32_t most_likely(std::span<const double> nu, std::span<const double> v, std::size_t k) {
+// The most likely of K answers of the min player; of several, the one with the best score, where they have scores (the
+// classes).
+std::int32_t most_likely(std::span<const double> nu, std::span<const double> v, const CostMatrix& cost) {
   constexpr double tie = 1e-9;
   std::size_t best = 0;
-  for (std::size_t j = 1; j < k; ++j)
-    if (nu[j] > nu[best] + tie || (nu[j] > nu[best] - tie && v[j] > v[best])) best = j;
+  for (std::size_t j = 1; j < cost.predictions(); ++j)
+    if (nu[j] > nu[best] + tie || (!cost.has_actions() && nu[j] > nu[best] - tie && v[j] > v[best])) best = j;
   return static_cast<std::int32_t>(best);
 }
 
 template <class MaxMin>
 class Adversary final : public ScoreDecoder {
  public:
-  explicit Adversary(MaxMin maxmin)
-      : maxmin_(std::move(maxmin)), workspace_(maxmin_.workspace()), nu_(maxmin_.space().padded_parts()) {}
+  Adversary(MaxMin maxmin, const CostMatrix& cost)
+      : cost_(cost),
+        maxmin_(std::move(maxmin)),
+        workspace_(maxmin_.workspace()),
+        nu_(kernels::padded(std::max(cost.k(), cost.predictions()))) {}
   std::int32_t decode(std::span<const double> v) override {
     maxmin_.adversary(v, nu_, workspace_);
-    return most_likely(nu_, v, maxmin_.space().parts());
+    return most_likely(nu_, v, cost_);
   }
 
  private:
+  const CostMatrix& cost_;
   MaxMin maxmin_;
   typename MaxMin::Workspace workspace_;
   AlignedVector<double> nu_;
@@ -53,11 +57,12 @@ class Adversary final : public ScoreDecoder {
 // argmin_y (A softmax(v))_y
 class ExpectedCost final : public ScoreDecoder {
  public:
-  explicit ExpectedCost(const CostMatrix& cost) : loss_(cost), mu_(kernels::padded(cost.k())), risk_(mu_.size()) {}
+  explicit ExpectedCost(const CostMatrix& cost)
+      : loss_(cost), mu_(kernels::padded(cost.k())), risk_(loss_.padded_predictions()) {}
   std::int32_t decode(std::span<const double> v) override {
     kernels::softmax(v, mu_);
     loss_.apply(mu_, risk_);
-    const auto end = risk_.begin() + static_cast<std::ptrdiff_t>(loss_.k());
+    const auto end = risk_.begin() + static_cast<std::ptrdiff_t>(loss_.cost().predictions());
     return static_cast<std::int32_t>(std::min_element(risk_.begin(), end) - risk_.begin());
   }
 
@@ -71,40 +76,52 @@ class ExpectedCost final : public ScoreDecoder {
 class SmoothedExpectedCost final : public ScoreDecoder {
  public:
   SmoothedExpectedCost(const CostMatrix& cost, double g)
-      : prox_(cost), workspace_(cost.k()), g_(g), shifted_(cost.k()), mu_(cost.k()), nu_(cost.k()), state_(cost.k()) {}
+      : cost_(cost),
+        maxmin_(cost, all_solves),
+        workspace_(maxmin_.workspace()),
+        g_(g),
+        shifted_(kernels::padded(cost.k())),
+        mu_(shifted_),
+        state_(maxmin_.state_size()) {}
   std::int32_t decode(std::span<const double> v) override {
-    const std::size_t k = mu_.size();
+    const std::size_t k = cost_.k();
     const double uniform = 1 / static_cast<double>(k);
     for (std::size_t j = 0; j < k; ++j) {
       mu_[j] = uniform;
       shifted_[j] = v[j] - g_ * uniform;
-      state_[j] = 0;
     }
-    prox_.step(shifted_, g_, mu_, nu_, state_, all_solves, workspace_);
-    return most_likely(nu_, v, k);
+    std::fill(state_.begin(), state_.end(), std::uint8_t{0});
+    maxmin_.prox(shifted_, g_, {}, mu_, state_, workspace_);
+    maxmin_.fold_copies(workspace_.nu);
+    return most_likely(workspace_.nu, v, cost_);
   }
 
  private:
   static constexpr int all_solves = 10'000;
-  MatrixProx prox_;
-  MatrixProx::Workspace workspace_;
+  const CostMatrix& cost_;
+  MatrixMaxMin maxmin_;
+  MatrixMaxMin::Workspace workspace_;
   double g_;
-  std::vector<double> shifted_, mu_, nu_;
+  AlignedVector<double> shifted_, mu_;
   std::vector<std::uint8_t> state_;
 };
 
 std::unique_ptr<ScoreDecoder> make_adversary(const CostMatrix& cost) {
   switch (cost.kind()) {
     case LossKind::zero_one:
-      return std::make_unique<Adversary<ZeroOneMaxMin>>(ZeroOneMaxMin(cost));
+      return std::make_unique<Adversary<ZeroOneMaxMin>>(ZeroOneMaxMin(cost), cost);
     case LossKind::absolute:
-      return std::make_unique<Adversary<AbsoluteMaxMin>>(AbsoluteMaxMin(cost));
+      return std::make_unique<Adversary<AbsoluteMaxMin>>(AbsoluteMaxMin(cost), cost);
     default:
-      return std::make_unique<Adversary<MatrixMaxMin>>(MatrixMaxMin(cost));
+      return std::make_unique<Adversary<MatrixMaxMin>>(MatrixMaxMin(cost), cost);
   }
 }
 
 }  // namespace
+
+std::size_t score_count(SurrogateKind surrogate, const CostMatrix& cost) {
+  return surrogate == SurrogateKind::qs ? cost.predictions() : cost.k();
+}
 
 std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder decode, double smoothing,
                                            const CostMatrix& cost) {
@@ -116,7 +133,7 @@ std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder deco
     return std::make_unique<SmoothedExpectedCost>(cost, smoothing * cost.mean_off_diagonal());
   // QS: v itself estimates minus the expected costs.
   if (decode == Decoder::argmax || (decode == Decoder::expected && surrogate == SurrogateKind::qs))
-    return std::make_unique<Argmax>(cost.k());
+    return std::make_unique<Argmax>(score_count(surrogate, cost));
   throw UsageError("the decoder '" + std::string(to_string(decode)) + "' does not exist for the surrogate '" +
                    to_string(surrogate) + "'");
 }
@@ -124,7 +141,7 @@ std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder deco
 std::vector<std::int32_t> decode_rows(std::span<const double> scores, SurrogateKind surrogate, Decoder decode,
                                       double smoothing, const CostMatrix& cost, const Context& context) {
   constexpr std::size_t chunk = 512;
-  const std::size_t k = cost.k();
+  const std::size_t k = score_count(surrogate, cost);
   std::vector<std::int32_t> out(scores.size() / k);
   parallel_chunks(out.size(), chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
     const auto decoder = make_decoder(surrogate, decode, smoothing, cost);

@@ -16,6 +16,9 @@
 
 namespace m4n::detail {
 
+// The number of scores: one per class, or for QS one per prediction.
+std::size_t score_count(SurrogateKind surrogate, const CostMatrix& cost);
+
 // Decodes one padded score vector at a time; each thread makes its own.
 class ScoreDecoder {
  public:
@@ -25,7 +28,7 @@ class ScoreDecoder {
 // cost must outlive the decoder.
 std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder decode, double smoothing,
                                            const CostMatrix& cost);
-// The same for rows of scores, k each. Throws Error on scores beyond what can be computed with.
+// The same for rows of scores. Throws Error on scores beyond what can be computed with.
 std::vector<std::int32_t> decode_rows(std::span<const double> scores, SurrogateKind surrogate, Decoder decode,
                                       double smoothing, const CostMatrix& cost, const Context& context);
 

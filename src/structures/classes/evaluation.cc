@@ -15,10 +15,10 @@ namespace m4n::detail {
 
 class Totals {
  public:
-  // `cost`: k x k, cost[true * k + predicted]; it must outlive the totals. `grades`: with the metrics of grades.
-  Totals(const std::vector<double>& cost, std::size_t k, bool grades);
+  // The model must outlive the totals. `grades`: with the metrics of grades.
+  Totals(const Model& model, bool grades);
 
-  // The pair (truth, prediction), truth <= k, prediction < k, with a weight >= 0.
+  // The pair (truth, prediction), truth <= k, prediction < K, with a weight >= 0.
   void add(std::size_t truth, std::size_t prediction, double weight);
   void clear();
 
@@ -34,10 +34,11 @@ class Totals {
   double quadratic_weighted_kappa() const;
 
   const std::vector<double>& matrix_;
-  bool grades_;
+  bool grades_, actions_;
+  std::vector<std::size_t> class_of_;  // of every prediction; k: it is no class
   double largest_cost_;
   std::vector<double> truth_, prediction_, hit_, distance_;  // over truths, the unseen one last; prediction_: k of them
-  double weight_ = 0, cost_ = 0, squared_distance_ = 0, within_one_ = 0;
+  double weight_ = 0, cost_ = 0, squared_distance_ = 0, within_one_ = 0, rejected_ = 0;
 };
 
 // The task loss and the customary metrics of classes and grades, every mean weighted by the example weights s_i.
@@ -51,6 +52,11 @@ class Totals {
 //   within_one = weight of |t_i - p_i| <= 1 / W
 //   qwk       = 1 - observed / expected, observed = sum_i s_i (t_i - p_i)^2 / W,
 //               expected = sum_t sum_p r_t c_p (t - p)^2 / W^2; 1 where both are 0 (one grade only, always right)
+//
+// Predictions may be actions that are no class (rejected). Then
+//   rejected      = weight of predictions that are no class / W
+//   error_of_rest = 1 - sum_t h_t / weight of the others; 0 where there are none
+// and error counts them as wrong, recalls and F1 as not found; means of distances are over the others.
 //
 // A truth the model has never seen is one class more, index k, that no prediction ever hits: its recall and F1 are 0,
 // its cost is the largest of the matrix, its distance to every grade the largest there is, k - 1.
@@ -67,24 +73,33 @@ double sum_of(const std::vector<double>& values) { return std::accumulate(values
 
 }  // namespace
 
-Totals::Totals(const std::vector<double>& cost, std::size_t k, bool grades)
-    : matrix_(cost),
+Totals::Totals(const Model& model, bool grades)
+    : matrix_(model.cost()),
       grades_(grades),
-      largest_cost_(*std::max_element(cost.begin(), cost.end())),
-      truth_(k + 1),
-      prediction_(k),
-      hit_(k + 1),
-      distance_(k + 1) {}
+      actions_(!model.common().predictions.empty()),
+      largest_cost_(*std::max_element(matrix_.begin(), matrix_.end())),
+      truth_(model.k() + 1),
+      prediction_(model.k()),
+      hit_(model.k() + 1),
+      distance_(model.k() + 1) {
+  for (const std::string& name : model.predictions())
+    class_of_.push_back(static_cast<std::size_t>(
+        std::find(model.classes().begin(), model.classes().end(), name) - model.classes().begin()));
+}
 
 void Totals::add(std::size_t truth, std::size_t prediction, double weight) {
-  const std::size_t k = prediction_.size();
+  const std::size_t k = prediction_.size(), predicted = class_of_[prediction];
   const bool seen = truth != k;
-  const double distance = grade_distance(truth, prediction, k);
   weight_ += weight;
   truth_[truth] += weight;
-  prediction_[prediction] += weight;
-  cost_ += weight * (seen ? matrix_[truth * k + prediction] : largest_cost_);
-  if (truth == prediction) hit_[truth] += weight;
+  cost_ += weight * (seen ? matrix_[truth * class_of_.size() + prediction] : largest_cost_);
+  if (predicted == k) {
+    rejected_ += weight;
+    return;
+  }
+  const double distance = grade_distance(truth, predicted, k);
+  prediction_[predicted] += weight;
+  if (truth == predicted) hit_[truth] += weight;
   distance_[truth] += weight * distance;
   squared_distance_ += weight * distance * distance;
   if (seen && distance <= 1) within_one_ += weight;
@@ -92,7 +107,7 @@ void Totals::add(std::size_t truth, std::size_t prediction, double weight) {
 
 void Totals::clear() {
   for (auto* sums : {&truth_, &prediction_, &hit_, &distance_}) std::fill(sums->begin(), sums->end(), 0.0);
-  weight_ = cost_ = squared_distance_ = within_one_ = 0;
+  weight_ = cost_ = squared_distance_ = within_one_ = rejected_ = 0;
 }
 
 std::vector<std::pair<std::string, double>> Totals::metrics() const {
@@ -100,11 +115,16 @@ std::vector<std::pair<std::string, double>> Totals::metrics() const {
                                                      {"balanced_accuracy", balanced_accuracy()},
                                                      {"macro_f1", macro_f1()},
                                                      {"expected_cost", loss()}};
+  const double rest = weight_ - rejected_;
+  if (actions_) {
+    out.emplace_back("rejected", rejected_ / weight_);
+    out.emplace_back("error_of_rest", rest > 0 ? (rest - sum_of(hit_)) / rest : 0);
+  }
   if (grades_) {
-    out.emplace_back("mae", sum_of(distance_) / weight_);
+    out.emplace_back("mae", rest > 0 ? sum_of(distance_) / rest : 0);
     out.emplace_back("macro_mae", macro_mae());
     out.emplace_back("qwk", quadratic_weighted_kappa());
-    out.emplace_back("within_one", within_one_ / weight_);
+    out.emplace_back("within_one", rest > 0 ? within_one_ / rest : 0);
   }
   return out;
 }
@@ -165,8 +185,8 @@ using Pair = std::pair<std::size_t, std::size_t>;  // truth (k: unseen), predict
 
 void check_inputs(const Model& model, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
                   std::span<const double> weight) {
-  const std::size_t n = truth.size(), k = model.k();
-  if (k < 1 || model.cost().size() != k * k)
+  const std::size_t n = truth.size(), k = model.k(), width = model.predictions().size();
+  if (k < 1 || model.cost().size() != k * width)
     throw Error(say("evaluation: the model has {} classes but {} costs", k, model.cost().size()));
   if (n == 0) throw Error("evaluation: there are no examples");
   if (predicted.size() != n) throw Error(say("evaluation: {} true labels but {} predictions", n, predicted.size()));
@@ -176,8 +196,8 @@ void check_inputs(const Model& model, std::span<const std::int32_t> truth, std::
   for (std::size_t i = 0; i < n; ++i) {
     if (truth[i] < unknown_label || truth[i] >= limit)
       throw Error(say("evaluation: true label {} of example {} is not below {}", truth[i], i + 1, k));
-    if (predicted[i] < 0 || predicted[i] >= limit)
-      throw Error(say("evaluation: prediction {} of example {} is not within 0..{}", predicted[i], i + 1, k - 1));
+    if (predicted[i] < 0 || predicted[i] >= static_cast<std::int64_t>(width))
+      throw Error(say("evaluation: prediction {} of example {} is not within 0..{}", predicted[i], i + 1, width - 1));
     if (!weight.empty() && !(std::isfinite(weight[i]) && weight[i] >= 0))
       throw Error(say("evaluation: weight {} of example {} is not a finite number >= 0", weight[i], i + 1));
   }
@@ -206,15 +226,15 @@ class ClassEvaluator : public Evaluator {
   }
 
   Evaluation evaluate() const override {
-    const std::size_t k = model_.k();
+    const std::size_t k = model_.k(), width = model_.predictions().size();
     Evaluation result;
     result.n = truth_.size();
-    result.confusion.resize(k * k);
-    Totals totals(model_.cost(), k, grades_);
+    result.confusion.resize(k * width);
+    Totals totals(model_, grades_);
     for (std::size_t i = 0; i < truth_.size(); ++i) {
       const auto [t, p] = pair_of(i);
       if (t < k)
-        ++result.confusion[t * k + p];
+        ++result.confusion[t * width + p];
       else
         ++result.unseen;
       totals.add(t, p, weight_.empty() ? 1 : weight_[i]);
@@ -233,7 +253,7 @@ class ClassEvaluator : public Evaluator {
   class Pairs : public Tally {
    public:
     explicit Pairs(const ClassEvaluator& all)
-        : all_(all), totals_(all.model_.cost(), all.model_.k(), all.grades_), weight_(all.pairs_.size()) {}
+        : all_(all), totals_(all.model_, all.grades_), weight_(all.pairs_.size()) {}
     void clear() override { std::fill(weight_.begin(), weight_.end(), 0.0); }
     void add(std::size_t example) override { weight_[all_.number_[example]] += all_.relative_[example]; }
     std::vector<double> values() const override {

@@ -87,7 +87,7 @@ struct Curvature {
 
 void solve_qs(const ClassRequest& request, const EmitClasses& emit_solution) {
   const AlignedVector<double> targets = regression_targets(*request.cost);
-  const std::size_t k = request.cost->k(), stride = kernels::padded(k);
+  const std::size_t k = request.cost->predictions(), stride = kernels::padded(k);
   with_problem(request, emit_solution, [&]<class Scorer>(const Problem<Scorer>& problem, const EmitResult& emit) {
     if constexpr (std::is_same_v<Scorer, KernelScorer>) {
       const auto target = [&](std::size_t i) {

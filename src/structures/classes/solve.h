@@ -34,6 +34,7 @@ struct ClassRequest {
 
 struct ClassSolution : RowSolution {
   std::vector<std::int32_t> predicted;  // for the training examples, where asked for
+  std::size_t outputs = 0;              // scores of a row
 };
 
 // The scorer's training examples, decoded.
@@ -74,13 +75,15 @@ void with_problem(const ClassRequest& request, const EmitClasses& emit, Body&& b
       out->weights = scorer.weights();
       out->norm_squared = scorer.norm_squared();
       out->predicted = predict_training(scorer, request);
+      out->outputs = score_count(request.options->surrogate, *request.cost);
       emit(std::move(out));
     });
   };
+  const std::size_t outputs = score_count(request.options->surrogate, *request.cost);
   if (request.gram == nullptr) {
-    run(LinearScorer(request.x, request.cost->k(), request.bias));
+    run(LinearScorer(request.x, outputs, request.bias));
   } else {
-    run(KernelScorer(*request.gram, request.cost->k()));
+    run(KernelScorer(*request.gram, outputs));
   }
 }
 

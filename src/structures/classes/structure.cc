@@ -22,6 +22,7 @@ namespace m4n::detail {
 namespace {
 
 constexpr const char* linear_kind = "linear";
+constexpr std::uint64_t largest_count = std::numeric_limits<std::int32_t>::max();
 constexpr const char* mapped_kind = "mapped";  // linear in features that are computed from the input
 
 class Classes : public TableStructure {
@@ -36,7 +37,7 @@ class Classes : public TableStructure {
   }
   LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
     const CostMatrix cost = chosen_cost(options, classes, traits().usual_loss);
-    return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal()};
+    return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal(), cost.prediction_names()};
   }
   std::vector<std::pair<std::string, std::string>> files(const TrainOptions& o) const override {
     if (!names_a_file(o.class_weight)) return {};
@@ -69,6 +70,10 @@ class Classes : public TableStructure {
     const auto& part = part_of<ClassPart>(model);
     file.real("smoothing", model.common().smoothing);
     file.field("binning", to_string(part.bins.rule));
+    if (const std::vector<std::string>& names = model.common().predictions; !names.empty()) {
+      file.field("prediction_count", std::uint64_t{names.size()});
+      file.array("predictions", names);
+    }
     write_rows(model.common(), part.rows, part.bins.cuts, file);
   }
   std::shared_ptr<const ModelPart> read_part(ModelFileReader& file, ModelCommon& common) const override {
@@ -76,13 +81,20 @@ class Classes : public TableStructure {
     auto part = std::make_shared<ClassPart>();
     common.smoothing = file.real("smoothing");
     part->bins.rule = file.choice<Binning>("binning");
-    common.cost = file.doubles("cost", product_or_largest(k, k));
-    part->rows = read_rows(file, common, common.classes.size(), file.kind() == mapped_kind, &part->bins.cuts);
+    if (file.has_array("predictions"))
+      common.predictions = file.strings("predictions", file.natural("prediction_count", 1, largest_count));
+    const std::uint64_t width = common.predictions.empty() ? k : common.predictions.size();
+    common.cost = file.doubles("cost", product_or_largest(k, width));
+    part->rows = read_rows(file, common, common.surrogate == SurrogateKind::qs ? width : k, file.kind() == mapped_kind,
+                           &part->bins.cuts);
     return part;
   }
   void check(const Model& model, const std::string& name) const override;
 
-  std::vector<std::string> output_names(const Model& model) const override { return model.classes(); }
+  // QS scores predictions, the others classes.
+  std::vector<std::string> output_names(const Model& model) const override {
+    return model.surrogate() == SurrogateKind::qs ? model.predictions() : model.classes();
+  }
   std::vector<std::int32_t> decode(const Model& model, std::span<const double> scores,
                                    const Context& context) const override;
   std::vector<double> marginals(const Model& model, std::span<const double> scores,
@@ -117,14 +129,14 @@ class Classes : public TableStructure {
   }
   std::vector<std::string> prediction_columns(const Model&) const override { return {"label"}; }
   void append_cells(const Model& model, std::span<const std::int32_t> labels, std::string& out) const override {
-    out += csv_cell(model.classes()[static_cast<std::size_t>(labels[0])]);
+    out += csv_cell(model.predictions()[static_cast<std::size_t>(labels[0])]);
   }
   void add_json(const Model& model, std::span<const std::int32_t> labels, const PredictionRequest& request,
                 Json& out) const override {
     Json names = Json::array();
-    for (const std::int32_t label : labels) names.push(model.classes()[static_cast<std::size_t>(label)]);
+    for (const std::int32_t label : labels) names.push(model.predictions()[static_cast<std::size_t>(label)]);
     out.set("label", std::move(names));
-    if (request.scores || request.marginals) out.set("classes", model.classes());
+    if (request.scores || request.marginals) out.set("classes", output_names(model));
   }
 
  private:
@@ -136,7 +148,7 @@ void Classes::check(const Model& model, const std::string& name) const {
   const auto& part = part_of<ClassPart>(model);
   check.require(model.k() >= 2, fmt::format("it has {} classes; expected at least 2", model.k()));
   check_cost(model, check);
-  check_rows(model.common(), part.rows, model.k(), check);
+  check_rows(model.common(), part.rows, output_names(model).size(), check);
   const std::vector<double>& cuts = part.bins.cuts;
   if (cuts.empty()) return;
   check.require(order_ == Order::grades, "it has cut points, but its task is not ordinal");
@@ -195,7 +207,7 @@ StructureTraits traits_of(std::string name, std::string summary) {
   StructureTraits out;
   out.name = std::move(name);
   out.summary = std::move(summary);
-  out.options = {"smoothing", "features", "bins", "class-weight", "target", "weights", "id"};
+  out.options = {"reject", "inner", "smoothing", "features", "bins", "class-weight", "target", "weights", "id"};
   out.formats = {"csv", "libsvm"};
   out.several_parts = false;
   return out;
@@ -213,9 +225,18 @@ std::vector<std::unique_ptr<Structure>> class_structures() {
   return out;
 }
 
+namespace {
+
+// The largest score decides among classes; QS scores predictions themselves.
+Decoder model_decoder_of_classes(const Model& model) {
+  return model.surrogate() == SurrogateKind::qs ? Decoder::automatic : Decoder::argmax;
+}
+
+}  // namespace
+
 CostMatrix model_cost(const Model& model) {
   return CostMatrix::from_values(model.cost(), model.k(), model.loss_name(), model.classes(),
-                                 "the model's cost matrix");
+                                 "the model's cost matrix", model.common().predictions);
 }
 
 void check_cost(const Model& model, const ModelCheck& check) {
@@ -226,8 +247,12 @@ void check_cost(const Model& model, const ModelCheck& check) {
   const LossFamily family = structure_of(model).traits().losses;
   check.require(loss == "matrix" || (named && named->loss->is_of(family)),
                 fmt::format("the loss is '{}'; expected {} or matrix", loss, fmt::join(loss_names(family), ", ")));
-  check.require_length("cost", cost.size(), product_or_largest(k, k));
-  for (std::size_t t = 0; t < k; ++t)
+  const std::vector<std::string>& actions = model.common().predictions;
+  check.require_length("cost", cost.size(), product_or_largest(k, actions.empty() ? k : actions.size()));
+  check.require_distinct("prediction", actions);
+  check.require(actions.empty() || (!named && model.decode() != model_decoder_of_classes(model)),
+                "its predictions are no classes, but its loss or its decoder is one of classes");
+  for (std::size_t t = 0; t < k && actions.empty(); ++t)
     for (std::size_t p = 0; p < k; ++p)
       if (p != t && !(cost[t * k + p] > cost[t * k + t]))
         check.require(false, fmt::format("cost[{}][{}] is not greater than cost[{}][{}]", t, p, t, t));

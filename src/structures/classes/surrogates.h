@@ -6,6 +6,8 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "core/views.h"
 #include "games/closed_form.h"
@@ -92,28 +94,38 @@ class AbsoluteMaxMin {
   double s_;
 };
 
-// Any cost matrix. The matrix game keeps a basis per example; the proximal step keeps its active rows.
+// Any cost matrix, of any number of predictions K. The matrix game keeps a basis per example; the proximal step keeps its
+// active rows. Both play a square game of m = max(k, K) (CostMatrix::squared); truths beyond the k classes have scores so
+// low that they never carry mass.
 class MatrixMaxMin {
  public:
   using StateUnit = std::uint8_t;
   struct Workspace {
     MatrixGame::Workspace game;
     MatrixProx::Workspace prox;
-    AlignedVector<double> mu, nu, risk;
+    AlignedVector<double> mu, nu, risk;  // of the game: m, padded
+    AlignedVector<double> scores, mass;
     std::vector<std::uint8_t> cold;
   };
   // `solves`: inner solves a proximal step may take. Few are best while the scores still move with every visit.
   explicit MatrixMaxMin(const CostMatrix& cost, int solves = 6)
-      : space_(cost.k()), loss_(cost), game_(cost), prox_(cost), solves_(solves) {}
-  std::size_t state_size() const { return space_.parts(); }
+      : space_(cost.k()),
+        loss_(cost),
+        square_(cost.has_actions() ? std::make_shared<const CostMatrix>(cost.squared()) : nullptr),
+        game_(square_ ? *square_ : cost),
+        prox_(square_ ? *square_ : cost),
+        size_(square_ ? square_->k() : cost.k()),
+        solves_(solves) {}
+  std::size_t state_size() const { return size_; }
   Workspace workspace() const {
-    const std::size_t k = space_.parts();
-    const AlignedVector<double> zero(space_.padded_parts());
-    return {MatrixGame::Workspace(k), MatrixProx::Workspace(k), zero, zero, zero, std::vector<std::uint8_t>(k)};
+    const AlignedVector<double> zero(kernels::padded(size_));
+    return {MatrixGame::Workspace(size_), MatrixProx::Workspace(size_), zero, zero, zero, zero, zero,
+            std::vector<std::uint8_t>(size_)};
   }
   const Simplex& space() const { return space_; }
+  std::size_t predictions() const { return loss_.cost().predictions(); }
   double scale() const { return loss_.cost().range(); }
-  std::size_t work() const { return space_.padded_parts() * (64 + space_.padded_parts()); }
+  std::size_t work() const { return kernels::padded(size_) * (64 + kernels::padded(size_)); }
 
   double neg_omega(MarginalView mu, LabelView, Workspace& ws) const { return loss_.bayes_risk(mu, ws.risk); }
   double conjugate(ScoreView v, LabelView, std::span<StateUnit> state, Workspace& ws) const {
@@ -128,16 +140,31 @@ class MatrixMaxMin {
   }
   void prox(ScoreView v, double c, LabelView, Marginals mu, std::span<StateUnit> state, Workspace& ws) const {
     const std::size_t k = space_.parts();
-    prox_.step(v.first(k), c, mu.first(k), std::span<double>(ws.nu).first(k), state, solves_, ws.prox);
+    if (size_ == k) {
+      prox_.step(v.first(k), c, mu.first(k), std::span<double>(ws.nu).first(k), state, solves_, ws.prox);
+      return;
+    }
+    extend(v, c, ws);
+    std::copy_n(mu.begin(), k, ws.mass.begin());
+    prox_.step(std::span<const double>(ws.scores).first(size_), c, std::span<double>(ws.mass).first(size_),
+               std::span<double>(ws.nu).first(size_), state, solves_, ws.prox);
+    std::copy_n(ws.mass.begin(), k, mu.begin());
+  }
+  // Of the square game predictions beyond K are copies of the first; a step leaves them apart.
+  void fold_copies(std::span<double> nu) const {
+    for (std::size_t p = predictions(); p < size_; ++p) nu[0] += std::exchange(nu[p], 0.0);
   }
   // max over mu of (v + A^T nu).mu - (g/2)|mu|^2 for the nu of the last step: a projection.
   double smoothed_bound(ScoreView v, double g, double value, Workspace& ws) const {
     const std::size_t k = space_.parts();
-    loss_.apply_transposed(ws.nu, ws.risk);
-    for (std::size_t j = 0; j < ws.risk.size(); ++j)
-      ws.risk[j] = j < k ? (v[j] + ws.risk[j]) / g : kernels::padding_score;
-    kernels::project_simplex(ws.risk, ws.mu);
-    return std::max(value, g * (kernels::dot(ws.risk, ws.mu) - 0.5 * kernels::dot(ws.mu, ws.mu)));
+    fold_copies(ws.nu);
+    const std::size_t padded = space_.padded_parts();
+    const std::span<double> risk = std::span<double>(ws.risk).first(padded);
+    const std::span<double> mu = std::span<double>(ws.mu).first(padded);
+    loss_.apply_transposed(ws.nu, risk);
+    for (std::size_t j = 0; j < padded; ++j) risk[j] = j < k ? (v[j] + risk[j]) / g : kernels::padding_score;
+    kernels::project_simplex(risk, mu);
+    return std::max(value, g * (kernels::dot(risk, mu) - 0.5 * kernels::dot(mu, mu)));
   }
 
  private:
@@ -145,13 +172,33 @@ class MatrixMaxMin {
                Workspace& ws) const {
     const std::size_t k = space_.parts();
     std::fill(mu.begin() + static_cast<std::ptrdiff_t>(k), mu.end(), 0.0);
-    return game_.solve(v.first(k), mu.first(k), nu.first(k), state, ws.game);
+    if (size_ == k) {
+      const Bounds bounds = game_.solve(v.first(k), mu.first(k), nu.first(k), state, ws.game);
+      fold_copies(nu);
+      return bounds;
+    }
+    extend(v, 0, ws);
+    const Bounds bounds = game_.solve(std::span<const double>(ws.scores).first(size_),
+                                      std::span<double>(ws.mass).first(size_), nu.first(size_), state, ws.game);
+    std::copy_n(ws.mass.begin(), k, mu.begin());
+    fold_copies(nu);
+    return bounds;
   }
-
+  // Scores of the square game, and no mass beyond the classes. A truth there is out of the game if its score is lower
+  // than any other by more than costs and the proximal term can make up for.
+  void extend(ScoreView v, double c, Workspace& ws) const {
+    const std::size_t k = space_.parts();
+    const double lowest = *std::min_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(k));
+    std::copy_n(v.begin(), k, ws.scores.begin());
+    std::fill(ws.scores.begin() + static_cast<std::ptrdiff_t>(k), ws.scores.end(), lowest - 4 * scale() - 4 * c);
+    std::fill(ws.mass.begin() + static_cast<std::ptrdiff_t>(k), ws.mass.end(), 0.0);
+  }
   Simplex space_;
   SimplexLoss loss_;
+  std::shared_ptr<const CostMatrix> square_;  // where there are actions
   MatrixGame game_;
   MatrixProx prox_;
+  std::size_t size_;  // m
   int solves_;
 };
 

@@ -85,9 +85,21 @@ CostMatrix chosen_cost(const TrainOptions& options, const std::vector<std::strin
                        const std::string& usual_loss) {
   if (!options.cost.empty() && !options.loss.empty())
     throw UsageError(say("both a cost matrix and --loss {} are given; => give one of them", options.loss));
-  if (!options.cost.empty())
-    return CostMatrix::from_values(options.cost, classes.size(), "matrix", classes, "the cost matrix");
-  return CostMatrix::parse(options.loss.empty() ? usual_loss : options.loss, classes);
+  const CostMatrix cost =
+      !options.cost.empty() ? CostMatrix::from_values(options.cost, classes.size(), "matrix", classes,
+                                                      "the cost matrix", options.predictions)
+                            : CostMatrix::parse(options.loss.empty() ? usual_loss : options.loss, classes, options.inner);
+  return options.reject ? cost.with_reject(*options.reject, classes) : cost;
+}
+
+CostMatrix chosen_cost_of_classes(const TrainOptions& options, const std::vector<std::string>& classes,
+                                  const std::string& usual_loss) {
+  CostMatrix cost = chosen_cost(options, classes, usual_loss);
+  if (cost.has_actions())
+    throw UsageError(say("--loss {}: some predictions are no class ({}), which --task {} cannot make; => leave those "
+                         "columns out",
+                         options.loss, fmt::join(cost.prediction_names(), ", "), options.task));
+  return cost;
 }
 
 ClassTrainingSet::ClassTrainingSet(Dataset data, const TrainOptions& options, const std::string& usual_loss,
@@ -100,6 +112,8 @@ ClassTrainingSet::ClassTrainingSet(Dataset data, const TrainOptions& options, co
 
 void ClassTrainingSet::solve(const TrainOptions& options, Decoder decode, std::span<const double> lambdas,
                              const Context& context, const Emit& emit) const {
+  if (cost_.has_actions() && options.oracle == OracleKind::spmp)
+    throw UsageError(say("--oracle spmp is for predictions that are the classes; => use --oracle exact"));
   const ClassRequest request{view(features_.x),
                              features_.kernel ? &features_.gram : nullptr,
                              bias_,
@@ -145,7 +159,7 @@ std::vector<LossesByDecoder> ClassTrainingSet::mean_losses(const HeldOut& held_o
                                                            std::span<const Decoder> decoders, const Context&) const {
   const auto& part = static_cast<const HeldOutClasses&>(held_out);
   const Features& x = part.examples.x;
-  const std::size_t n = rows(x), k = cost_.k(), stride = kernels::padded(k);
+  const std::size_t n = rows(x), k = score_count(options.surrogate, cost_), stride = kernels::padded(k);
   const RowMap map(features_, bias_);
   const std::size_t slab = std::clamp<std::size_t>(slab_doubles / std::max<std::size_t>(map.width(), 1), 1, n);
   std::vector<std::unique_ptr<ScoreDecoder>> decode;
@@ -199,11 +213,13 @@ void ClassTrainingSet::describe(ModelCommon& common) const {
   RowTrainingSet::describe(common);
   common.loss_name = cost_.name();
   common.cost = cost_.values();
+  common.predictions = cost_.prediction_names();
 }
 
 std::shared_ptr<const ModelPart> ClassTrainingSet::finish(std::unique_ptr<Solution> solution) const {
   auto part = std::make_shared<ClassPart>();
-  part->rows = row_weights(std::move(static_cast<ClassSolution&>(*solution).weights));
+  auto& own = static_cast<ClassSolution&>(*solution);
+  part->rows = finished_weights(features_, std::move(own.weights), own.outputs, bias_);
   part->bins = data_.bins;
   return part;
 }

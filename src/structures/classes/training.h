@@ -16,6 +16,10 @@ namespace m4n::detail {
 CostMatrix chosen_cost(const TrainOptions& options, const std::vector<std::string>& classes,
                        const std::string& usual_loss);
 
+// The same where every prediction must be a class: refuses others.
+CostMatrix chosen_cost_of_classes(const TrainOptions& options, const std::vector<std::string>& classes,
+                                  const std::string& usual_loss);
+
 class ClassTrainingSet : public RowTrainingSet {
  public:
   ClassTrainingSet(Dataset data, const TrainOptions& options, const std::string& usual_loss, const Context& context);

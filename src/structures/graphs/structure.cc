@@ -71,8 +71,8 @@ class Graphs : public Structure {
     check_solver(o, "labels that depend on each other", false, false);
   }
   LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
-    const CostMatrix cost = chosen_cost(options, classes, traits().usual_loss);
-    return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal()};
+    const CostMatrix cost = chosen_cost_of_classes(options, classes, traits().usual_loss);
+    return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal(), cost.prediction_names()};
   }
 
   bool recognises(const TrainOptions& options, std::string_view head) const override {
