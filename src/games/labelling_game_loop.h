@@ -1,5 +1,5 @@
 // The loop of a labelling game: when it asks the decoder, what it answers, and what it does when its steps stall. How
-// it starts is in labelling_game_start.h, the simplex steps are in labelling_game_pivots.h.
+// it starts is in labelling_game_parts.h, the simplex steps are in labelling_game_pivots.h.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // All of the labelling game, for the source files that compile it for one problem; here is how it starts, from one
-// labelling or from the basis of the last visit, and its pool of sequences.
+// labelling or from the basis of the last visit, and its pool of labellings.
 #pragma once
 #include <algorithm>
 
