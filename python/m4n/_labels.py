@@ -132,7 +132,7 @@ def costs_by_rows(cost: Any, classes: np.ndarray) -> list[float]:
             )
     if values.shape != (k, k):
         raise Error(
-            f"cost_matrix has the shape {values.shape}; expected {(k, k)}, one row a true class of y. A data frame "
+            f"cost_matrix has the shape {values.shape}; expected {(k, k)}, one row per true class of y. A data frame "
             "whose rows and columns are named by classes may have more"
         )
     return values.ravel().tolist()

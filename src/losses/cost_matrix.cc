@@ -153,7 +153,7 @@ CostMatrix CostMatrix::named(const std::string& name, std::size_t k) {
 CostMatrix CostMatrix::from_values(std::vector<double> cost, std::size_t k, const std::string& name,
                                    const std::vector<std::string>& classes, const std::string& origin) {
   if (k == 0 || cost.size() / k != k || cost.size() % k != 0)
-    throw Error(say("{}: {} costs for {} classes; expected a square matrix, one row and one column a class", origin,
+    throw Error(say("{}: {} costs for {} classes; expected a square matrix, one row and one column per class", origin,
                     cost.size(), k));
   for (std::size_t t = 0; t < k; ++t)
     for (std::size_t p = 0; p < k; ++p) {
@@ -198,8 +198,8 @@ CostMatrix CostMatrix::from_csv(std::string_view text, const std::vector<std::st
   // The size alone says which names are there: one row more than classes is a header, one cell more is a class name.
   const std::size_t header = rows == k + 1 ? 1 : 0;
   if (k == 0 || (rows != k && rows != k + 1))
-    throw Error(say("{}: {} rows for {} classes ({}); expected one row a class, and perhaps a header row", origin, rows,
-                    k, shown_list(classes, 10)));
+    throw Error(say("{}: {} rows for {} classes ({}); expected one row per class, and perhaps a header row", origin,
+                    rows, k, shown_list(classes, 10)));
   const std::size_t width = grid.cells.back().size(), names = width == k + 1 ? 1 : 0;
   NamedOrder row_order(classes, origin), column_order(classes, origin);
   for (std::size_t r = 0; r < rows; ++r) {
