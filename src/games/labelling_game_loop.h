@@ -100,7 +100,7 @@ GameAnswer LabellingGame<Problem>::solve(const Scores& v, const GameLimits& limi
     ws.shaken = false;
     if (!refresh(ws) && !restart(v, ws)) break;
   }
-  keep(seeds, ws);
+  save_seeds(seeds, ws);
   if (ws.costs != exact_.data() &&
       ws.first_try.bounds.lower > answer.bounds.lower) {  // the second try has come to nothing
     ws.first_try.bounds.upper = std::max(ws.upper, ws.first_try.bounds.lower);

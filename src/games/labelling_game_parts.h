@@ -107,7 +107,7 @@ void LabellingGame<Problem>::add_to_pool(const std::int32_t* y, double gain, boo
 }
 
 template <class Problem>
-void LabellingGame<Problem>::keep(GameSeeds& seeds, const Workspace& ws) const {
+void LabellingGame<Problem>::save_seeds(GameSeeds& seeds, const Workspace& ws) const {
   seeds.clear();
   if (ws.support.size() > game::seed_limit) return;
   for (const std::size_t j : ws.support)

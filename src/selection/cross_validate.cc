@@ -195,7 +195,7 @@ class CrossValidation {
     std::vector<const Batch*> missing;
     for (const Batch& batch : batches)
       if (std::vector<CvCell> cells = recall(s, g, batch); !cells.empty())
-        keep(cells, false);
+        record(cells, false);
       else
         missing.push_back(&batch);
     if (missing.empty()) return;
@@ -221,7 +221,7 @@ class CrossValidation {
                            solved.certificate.relative_gap(), solved.certificate.converged, solved.seconds,
                            solved.oracle_error});
         }
-      keep(cells, true);
+      record(cells, true);
     }
   }
 
@@ -254,7 +254,7 @@ class CrossValidation {
     };
     set.solve(family.options, Decoder::automatic, lambdas, inner, [&](std::unique_ptr<Solution> solution) {
       waiting.push_back(std::move(solution));
-      if (waiting.size() >= set.judged_together()) judge();
+      if (waiting.size() >= set.scoring_batch()) judge();
     });
     judge();
   }
@@ -271,7 +271,7 @@ class CrossValidation {
     return out;
   }
 
-  void keep(const std::vector<CvCell>& cells, bool is_new) {
+  void record(const std::vector<CvCell>& cells, bool is_new) {
     const std::lock_guard lock(mutex_);
     result_.cells.insert(result_.cells.end(), cells.begin(), cells.end());
     if (is_new && options_.finished) options_.finished(cells);

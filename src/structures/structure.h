@@ -1,5 +1,5 @@
-// What is predicted. A Structure is the door of a room: everything that a task needs beyond the machinery shared by
-// all, behind one interface. fit, cross-validation, the commands and the Python bindings are written once over it.
+// What is predicted. A Structure is everything that a task needs beyond the machinery shared by all, behind one
+// interface. fit, cross-validation, the commands and the Python bindings are written once over it.
 //
 // A new structure is a folder with one such class and one line in structures/registry.cc (docs/extending.md). The suite
 // tests/structures/every_structure_test.cc runs over every structure of the registry and says what is missing.

@@ -1,4 +1,4 @@
-// The door of the room: sequences of tokens with a label each.
+// Implements Structure for sequences of tokens with a label each.
 #include "structures/chains/structure.h"
 
 #include <fmt/format.h>

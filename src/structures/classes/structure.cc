@@ -1,4 +1,4 @@
-// The door of the room: classes without an order, and ordered grades.
+// Implements Structure for classes without an order and for ordered grades.
 #include "structures/classes/structure.h"
 
 #include <fmt/format.h>

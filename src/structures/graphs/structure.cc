@@ -1,4 +1,4 @@
-// The door of the room: graphs whose nodes have a label each.
+// Implements Structure for graphs whose nodes have a label each.
 #include "structures/graphs/structure.h"
 
 #include <fmt/format.h>
@@ -203,7 +203,7 @@ void Graphs::check(const Model& model, const std::string& name) const {
 std::unique_ptr<Evaluator> Graphs::evaluator(const Model& model, const Examples& examples,
                                              std::span<const std::int32_t> predicted) const {
   const LabelView truth = examples.data.label;
-  const JudgedParts parts(examples, truth, predicted);
+  const LabelledPredictions parts(examples, truth, predicted);
   const std::size_t k = model.k();
   const std::vector<double>& cost = model.cost();
   const double largest = *std::max_element(cost.begin(), cost.end());

@@ -1,4 +1,4 @@
-// The door of the room: rankings and matchings.
+// Implements Structure for rankings and matchings.
 #include "structures/permutations/structure.h"
 
 #include <fmt/format.h>
