@@ -139,6 +139,10 @@ nb::tuple loss(const Batch2& scores, const IntVector& y, const Square& costs, co
   return nb::make_tuple(to_numpy(std::move(value), {n}), to_numpy(std::move(gradient), {n, k}));
 }
 
+NewArray<double> named_cost(const std::string& name, std::size_t k) {
+  return to_numpy(CostMatrix::named(name, k).values(), {k, k});
+}
+
 }  // namespace
 
 CostMatrix cost_matrix(const Square& costs, std::size_t k) {
@@ -150,6 +154,7 @@ CostMatrix cost_matrix(const Square& costs, std::size_t k) {
 }
 
 void bind_oracles(nb::module_& module) {
+  module.def("named_cost", &named_cost, nb::arg("name"), nb::arg("k"), "The k x k costs of a name, [true][predicted].");
   module.def("max_min", &max_min, nb::arg("scores"), nb::arg("cost"), nb::arg("threads"));
   module.def("loss", &loss, nb::arg("scores"), nb::arg("y"), nb::arg("cost"), nb::arg("surrogate"),
              nb::arg("smoothing"), nb::arg("threads"));

@@ -148,6 +148,9 @@ def choices(option: str) -> list[str]:
 def losses(task: str) -> list[str]:
     """The names of the losses of a task; precision@K stands for all K."""
 
+def named_cost(name: str, k: int) -> NDArray[numpy.float64]:
+    """The k x k costs of a name, [true][predicted]."""
+
 def max_min(
     scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     cost: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],

@@ -59,9 +59,13 @@ def number(name: str, value: Any, kind: type = numbers.Real) -> str:
     return repr(int(plain)) if kind is numbers.Integral else repr(float(plain))
 
 
+def quoted(names: Any) -> str:
+    return ", ".join(map(repr, names))
+
+
 def word(name: str, value: Any, allowed: Any) -> str:
     if not isinstance(value, str) or value not in allowed:
-        raise Error(f"{name} must be one of {', '.join(map(repr, allowed))}; found {value!r}")
+        raise Error(f"{name} must be one of {quoted(allowed)}; found {value!r}")
     return value
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import _core
 from ._errors import Error
-from ._options import reals
+from ._options import quoted, reals
 
 
 def is_named(cost: str) -> bool:
@@ -21,8 +21,7 @@ def position_cost(cost: Any, items: int) -> tuple[dict[str, str], list[float]]:
     """The option of a named cost, or the numbers of weights (M) or costs (M x M)."""
     if isinstance(cost, str):
         if cost.endswith("@K") or not is_named(cost):
-            names = ", ".join(map(repr, _core.losses("ranking")))
-            raise Error(f"cost must be one of {names} with a number for K; found {cost!r}")
+            raise Error(f"cost must be one of {quoted(_core.losses('ranking'))} with a number for K; found {cost!r}")
         return {"loss": cost}, []
     values = reals("cost", cost, f"a name, {items} weights or {items} x {items} costs")
     if values.shape not in ((items,), (items, items)):

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from . import _core
 from ._errors import Error
-from ._options import in_python_words, number, reals, threads_of, word
+from ._options import in_python_words, number, quoted, reals, threads_of, word
 from ._positions import position_cost
 
 __all__ = [
@@ -33,6 +33,9 @@ __all__ = [
     "sinkhorn",
     "viterbi",
 ]
+
+# Of a class, and of a label in a sequence.
+NAMED_COSTS = list(dict.fromkeys([*_core.losses("multiclass"), *_core.losses("sequence")]))
 
 
 class MaxMin(NamedTuple):
@@ -82,14 +85,9 @@ def _cost(cost: Any, k: int) -> np.ndarray:
         if values.shape != (k, k):
             raise Error(f"cost has the shape {values.shape}; expected {(k, k)}, or a name")
         return values
-    steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k))).astype(np.float64)
-    if cost in ("zero-one", "hamming"):
-        return (steps > 0).astype(np.float64)
-    if cost == "absolute":
-        return steps
-    if cost == "squared":
-        return steps**2
-    raise Error(f"unknown cost {cost!r}; expected 'zero-one', 'absolute', 'squared' or a {k} x {k} matrix")
+    if cost not in NAMED_COSTS:
+        raise Error(f"unknown cost {cost!r}; expected {quoted(NAMED_COSTS)} or a {k} x {k} matrix")
+    return _core.named_cost(cost, k)
 
 
 def max_min(scores: Any, cost: Any = "zero-one", *, n_jobs: Optional[int] = None) -> MaxMin:

@@ -5,11 +5,10 @@ namespace m4n::detail {
 namespace {
 
 constexpr SurrogateRow rows[] = {
-    {SurrogateKind::m4n, "m4n", "max-min margin", "the max-min oracle", true, true, false, false},
-    {SurrogateKind::m3n, "m3n", "max-margin", "decoding with costs added", true, false, false, false},
-    {SurrogateKind::crf, "crf", "log-likelihood", "marginals", false, false, true, false},
-    {SurrogateKind::qs, "qs", "squared error of the costs", "parts that can be regressed one by one", false, false,
-     false, true}};
+    {.kind = SurrogateKind::m4n, .name = "m4n", .help = "max-min margin", .mean_over_parts = true, .smoothing = true},
+    {.kind = SurrogateKind::m3n, .name = "m3n", .help = "max-margin", .mean_over_parts = true},
+    {.kind = SurrogateKind::crf, .name = "crf", .help = "log-likelihood", .probabilities = true},
+    {.kind = SurrogateKind::qs, .name = "qs", .help = "squared error of the costs", .closed_form = true}};
 
 }  // namespace
 
