@@ -1,5 +1,9 @@
-// The table of surrogates, and the decoders that go with them (registry.h).
+// The table of surrogates, their names (core/enum_names.h) and the decoders that go with them (registry.h).
 #include "surrogates/registry.h"
+
+#include <vector>
+
+#include "core/enum_names.h"
 
 namespace m4n::detail {
 namespace {
@@ -15,6 +19,16 @@ constexpr SurrogateRow rows[] = {
 std::span<const SurrogateRow> surrogate_rows() { return rows; }
 
 const SurrogateRow& surrogate_row(SurrogateKind kind) { return rows[static_cast<std::size_t>(kind)]; }
+
+template <>
+std::span<const EnumName<SurrogateKind>> enum_names() {
+  static const std::vector<EnumName<SurrogateKind>> names = [] {
+    std::vector<EnumName<SurrogateKind>> out;
+    for (const SurrogateRow& row : rows) out.push_back({row.kind, row.name});
+    return out;
+  }();
+  return names;
+}
 
 bool goes_with(Decoder decoder, SurrogateKind surrogate, double smoothing, bool classes) {
   switch (decoder) {
@@ -36,3 +50,9 @@ Decoder usual_decoder(SurrogateKind surrogate, double smoothing, bool symmetric_
 }
 
 }  // namespace m4n::detail
+
+namespace m4n {
+
+const char* to_string(SurrogateKind value) { return detail::name_of(value); }
+
+}  // namespace m4n
