@@ -212,6 +212,8 @@ class Structure {
   // Throws UsageError where probabilities are asked for that the model's surrogate does not define; `instead` says what
   // else there is.
   static void require_probabilities(const Model& model, const std::string& model_name, const Message& instead);
+  // Throws UsageError where the best labellings of sequences are asked for; `instead` as above.
+  void refuse_k_best(const PredictionRequest& request, const Message& instead) const;
 
   virtual std::unique_ptr<Evaluator> evaluator(const Model& model, const Examples& examples,
                                                std::span<const std::int32_t> predicted) const = 0;

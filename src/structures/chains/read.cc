@@ -11,19 +11,6 @@
 namespace m4n::detail {
 namespace {
 
-// The lines of the text, the last one possibly cut; calls body(line) until it returns true.
-template <class Body>
-bool any_line(std::string_view text, Body&& body) {
-  while (!text.empty()) {
-    const std::size_t newline = text.find('\n');
-    std::string_view line = text.substr(0, newline);
-    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (body(line)) return true;
-  }
-  return false;
-}
-
 std::string_view first_line(std::string_view head) {
   std::string_view first;
   any_line(head, [&](std::string_view line) { return !trim(first = line).empty(); });

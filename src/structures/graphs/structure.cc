@@ -235,9 +235,7 @@ std::unique_ptr<Evaluator> Graphs::evaluator(const Model& model, const Examples&
 // A CSV graph,node,label[,p_<label>...], a line per node; or one JSON object with one list per graph.
 void Graphs::predict(const Model& model, LineReader& lines, const PredictionRequest& request, TextSink& sink) const {
   require_own_format(request.read, request.model_name);
-  if (request.k_best > 0)
-    throw UsageError(
-        say("--k-best ranks labellings of sequences, and {} is a model of the task {}", request.model_name, name()));
+  refuse_k_best(request, {});
   if (request.marginals) require_probabilities(model, request.model_name, {});
   if (request.scores)
     throw UsageError(say("--scores: the labels of a graph are scored together. => Use --marginals with a crf"));
