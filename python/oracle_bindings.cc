@@ -22,19 +22,6 @@ using namespace m4n::detail;
 
 constexpr std::size_t chunk = 64;
 
-template <class Body>
-auto with_maxmin(const CostMatrix& cost, Body&& body) {
-  constexpr int all_solves = 10'000;
-  switch (cost.kind()) {
-    case LossKind::zero_one:
-      return body(ZeroOneMaxMin(cost));
-    case LossKind::absolute:
-      return body(AbsoluteMaxMin(cost));
-    default:
-      return body(MatrixMaxMin(cost, all_solves));
-  }
-}
-
 // A surrogate with what one thread needs to use it.
 template <class S>
 struct Bench {
@@ -74,7 +61,7 @@ nb::tuple max_min(const Batch2& scores, const Square& costs, unsigned threads) {
   {
     const nb::gil_scoped_release released;
     check_scores(scores.data(), n, k);
-    with_maxmin(cost, [&]<class S>(const S& surrogate) {
+    with_maxmin(cost, MatrixMaxMin::all_solves, [&]<class S>(const S& surrogate) {
       parallel_chunks(n, chunk, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
         Bench<S> bench(surrogate);
         const LabelView none;
@@ -129,7 +116,7 @@ nb::tuple loss(const Batch2& scores, const IntVector& y, const Square& costs, co
     else if (kind == SurrogateKind::qs)
       throw UsageError("qs is a regression on the costs, not a loss of this kind; use m4n, m3n or crf");
     else
-      with_maxmin(cost, [&](const auto& maxmin) {
+      with_maxmin(cost, MatrixMaxMin::all_solves, [&](const auto& maxmin) {
         if (smoothing > 0)
           evaluate(Smoothed(maxmin, smoothing * cost.mean_off_diagonal()));
         else

@@ -78,12 +78,11 @@ class SmoothedExpectedCost final : public ScoreDecoder {
       shifted_[j] = v[j] - g_ * uniform;
       state_[j] = 0;
     }
-    prox_.step(shifted_, g_, mu_, nu_, state_, all_solves, workspace_);
+    prox_.step(shifted_, g_, mu_, nu_, state_, MatrixMaxMin::all_solves, workspace_);
     return most_likely(nu_, v, k);
   }
 
  private:
-  static constexpr int all_solves = 10'000;
   MatrixProx prox_;
   MatrixProx::Workspace workspace_;
   double g_;
@@ -92,14 +91,9 @@ class SmoothedExpectedCost final : public ScoreDecoder {
 };
 
 std::unique_ptr<ScoreDecoder> make_adversary(const CostMatrix& cost) {
-  switch (cost.kind()) {
-    case LossKind::zero_one:
-      return std::make_unique<Adversary<ZeroOneMaxMin>>(ZeroOneMaxMin(cost));
-    case LossKind::absolute:
-      return std::make_unique<Adversary<AbsoluteMaxMin>>(AbsoluteMaxMin(cost));
-    default:
-      return std::make_unique<Adversary<MatrixMaxMin>>(MatrixMaxMin(cost));
-  }
+  return with_maxmin(cost, MatrixMaxMin::few_solves, []<class MaxMin>(MaxMin maxmin) -> std::unique_ptr<ScoreDecoder> {
+    return std::make_unique<Adversary<MaxMin>>(std::move(maxmin));
+  });
 }
 
 }  // namespace
