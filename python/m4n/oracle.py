@@ -190,7 +190,8 @@ def max_min_permutation(
     """Max-min oracle of permutations: scores (..., M, M) of item i at position j; mu and nu are doubly stochastic.
 
     cost: 'hamming', 'footrule', 'spearman', 'precision@K', 'dcg', M weights of items for a weighted Hamming cost, or an
-    M x M matrix [true position][predicted position] whose mean over items counts. ``tol``: largest difference of value and bound, in units of the range of the cost.
+    M x M matrix [true position][predicted position] whose mean over items counts. ``tol``: largest difference of value
+    and bound, in units of the range of the cost.
     """
     v, batch = _batched(scores, 2)
     named, values = position_cost(cost, v.shape[1])
@@ -230,7 +231,8 @@ def sinkhorn(scores: Any, *, tol: float = 1e-9, max_iter: int = 1000, n_jobs: Op
         found, error = _core.sinkhorn(v, _tolerance(tol), steps, threads_of(n_jobs))
     if (error > tol).any():
         warnings.warn(
-            f"stopped after {steps} steps with sums that are wrong by up to {error.max():.3g}: allow more with max_iter",
+            f"stopped after {steps} steps with sums that are wrong by up to {error.max():.3g}: allow more with "
+            "max_iter",
             ConvergenceWarning,
             stacklevel=2,
         )
