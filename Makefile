@@ -16,7 +16,7 @@ LINT_VENV := build/lint-venv
         test-aarch64 test-wheel fuzz bench bench-python build-times install format lint clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # A first configuration leaves the tests out, so that building needs no test packages; later ones keep what is there.
 build: ## the library and the tool, build/release/m4n
@@ -42,12 +42,12 @@ test: test-build ## every quick test: C++ (ctest, for every instruction set), th
 	exit $$status
 
 # The Python package is built beside the library, of the same objects, and tried from the build folder.
-test-build: $(VENV)/ready
+test-build: $(VENV)/ready ## what make test runs, built only
 	@scripts/install-deps build test
 	cmake --preset release -DM4N_TESTS=ON -DM4N_PYTHON=ON -DPython_EXECUTABLE=$(abspath $(VENV))/bin/python
 	cmake --build --preset release -j $(JOBS)
 
-python-build: $(VENV)/ready
+python-build: $(VENV)/ready ## the tool, and the Python package in build/release/python
 	@scripts/install-deps build test
 	cmake --preset release -DM4N_PYTHON=ON -DPython_EXECUTABLE=$(abspath $(VENV))/bin/python
 	cmake --build --preset release --target m4n-cli python_files -j $(JOBS)
@@ -64,29 +64,28 @@ $(LINT_VENV)/ready: scripts/lint-requirements.txt
 	$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 
-test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel fuzz lint ## assertions, sanitizers, clang, \
-           64-bit ARM, fuzzing, lint
+test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel fuzz lint ## every test-*, fuzz and lint
 
-test-dev:
+test-dev: ## the C++ tests with assertions
 	@scripts/install-deps build test
 	cmake --preset dev
 	cmake --build --preset dev -j $(JOBS)
 	ctest --preset dev -j $(JOBS)
 
-test-asan:
+test-asan: ## the C++ tests with the address and undefined behaviour sanitizers
 	@scripts/install-deps build test
 	cmake --preset asan-ubsan
 	cmake --build --preset asan-ubsan -j $(JOBS)
 	ctest --preset asan-ubsan -j $(JOBS)
 
-test-tsan:
+test-tsan: ## the C++ tests that use threads, with the thread sanitizer
 	@scripts/install-deps build test
 	cmake --preset tsan
 	cmake --build --preset tsan --target threaded_tests -j $(JOBS)
 	ctest --preset tsan -j 1
 
 # Everything there is, benchmarks and the Python package too, must compile with clang without a warning.
-test-clang: $(VENV)/ready
+test-clang: $(VENV)/ready ## everything compiled by clang without a warning, and the C++ tests
 	@scripts/install-deps build test bench lint
 	cmake --preset clang -DM4N_PYTHON=ON -DPython_EXECUTABLE=$(abspath $(VENV))/bin/python
 	cmake --build --preset clang -j $(JOBS)
@@ -94,7 +93,7 @@ test-clang: $(VENV)/ready
 
 # 64-bit ARM: the C++ tests for every instruction set it has, and models that go from one processor to the other.
 AARCH64_M4N := build/aarch64/m4n-in-qemu
-test-aarch64: build $(VENV)/ready
+test-aarch64: build $(VENV)/ready ## 64-bit ARM in qemu: the C++ tests, and model files of both processors
 	@scripts/install-deps build test cross
 	cmake --preset aarch64
 	cmake --build --preset aarch64 -j $(JOBS)
@@ -105,7 +104,7 @@ test-aarch64: build $(VENV)/ready
 	M4N_TEST_SECONDS=300 M4N_BIN=$(abspath $(AARCH64_M4N)) $(VENV)/bin/python -m pytest tests/cli/test_instruction_sets.py
 
 # From the source distribution to a wheel to a fresh environment that has nothing else, and the tests run there.
-test-wheel: build
+test-wheel: build ## the Python package from source distribution to wheel, tested in a fresh environment
 	@scripts/install-deps build test
 	rm -rf build/wheel-test && mkdir -p build/wheel-test
 	$(PYTHON) -m venv build/wheel-test/venv

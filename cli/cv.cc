@@ -29,7 +29,7 @@ struct CvArguments {
   CvOptions options;
   Context context;
   std::string data, out, model, surrogates;
-  bool surrogate_given = false, random_splits_given = false, gamma_given = false, lambdas_given = false;
+  bool surrogate_given = false, random_splits_given = false, gamma_given = false;
   bool json = false;
   Talk talk = Talk::all;
 };
@@ -147,7 +147,8 @@ int refit(const CvArguments& arguments, const CvOptions& options, const CvResult
 // The report is printed even if the refit fails.
 int report(const CvArguments& arguments, const CvOptions& options, const CvResult& result, Dataset data,
            CvStore* store) {
-  for (const std::string& text : result.notes) warn(text);
+  for (const std::string& text : result.notes) note(arguments.talk, text);
+  for (const Message& message : result.warnings) warn(message.text());
   const std::size_t unconverged = result.unconverged();
   if (unconverged > 0)
     warn(
@@ -175,7 +176,6 @@ int run(const CvArguments& arguments) {
   auto [data, raw, folds] =
       read(arguments.data, options.train, [&](const std::string& text) { note(arguments.talk, text); });
   if (!folds.empty()) options.plan.fold_of = fold_numbers(folds);
-  if (!arguments.lambdas_given) options.first_lambdas = first_usual_lambdas(options.train.task);
   // Now rather than after all splits are done.
   if (!arguments.model.empty()) require_memory_for_pairs(options.train.features, data.examples());
   options.candidates = candidates_of(arguments, options.train, data);
@@ -211,7 +211,6 @@ int run(const CvArguments& arguments) {
 Action declare_cv(Parameters& parameters) {
   auto arguments = std::make_shared<CvArguments>();
   CvOptions& options = arguments->options;
-  options.lambdas = usual_lambdas();
   parameters.argument(
       "DATA", "CSV, LIBSVM, CoNLL, CRFsuite, OCR letters, matching or graph file, plain or gzip; - is standard input",
       arguments->data);
@@ -223,13 +222,13 @@ Action declare_cv(Parameters& parameters) {
                     });
   parameters.option(
       "lambdas", "LIST", "2^0:2^-16",
-      "numbers and ranges of powers to choose from, as 0.1,2^-4:2^-10; of the default those below 2^-8 (of "
-      "classes and grades; 2^-5 of other outputs) only while "
+      "numbers and ranges of powers to choose from, as 0.1,2^-4:2^-10. The default is in units of the task: for m4n and "
+      "m3n times the mean number of parts and divided by the mean cost of a mistake; its last half is tried only while "
       "the best one is among the last two",
       [&options](const std::string& text) { set_lambdas(options, text); });
   parameters.option("extend", "yes|no", "yes",
-                    "go on beyond the grid, up to four times two steps, while the best "
-                    "lambda is at its edge",
+                    "go on beyond the grid, up to four times two steps, while the best lambda is at its edge or all are "
+                    "equally good",
                     [&options](const std::string& text) { options.extend = parse_yes_no("extend", text); });
   parameters.option("gamma", "LIST", "median",
                     "of the kernel: numbers, ranges of powers and the word median; several are chosen from",
@@ -254,7 +253,6 @@ Action declare_cv(Parameters& parameters) {
     arguments->surrogate_given = parameters.given("surrogate");
     arguments->random_splits_given = parameters.given("splits") || parameters.given("ratio");
     arguments->gamma_given = parameters.given("gamma");
-    arguments->lambdas_given = parameters.given("lambdas");
     return run(*arguments);
   };
 }
@@ -267,7 +265,8 @@ Command cv_command() {
           "validation part and is judged on its test part; bins, standardising and features are fitted inside the "
           "training part. test_mean is the mean over splits of what each split chose; best_* is best by the mean "
           "validation loss over splits, and is what --model fits on all the data.\n"
-          "Splits are drawn without regard to the classes. Random splits overlap, so the standard error is a guide "
+          "Splits and folds are drawn at random by --seed, with classes and labels as frequent in every part as in all "
+          "the data. Random splits overlap, so the standard error is a guide "
           "rather than a guarantee; differences between "
           "surrogates are taken split by split. Of settings with equal validation loss the surrogate listed first is "
           "taken, then the first gamma, then the middle one of the lambdas.\n",

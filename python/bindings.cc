@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "m4n/error.h"
 #include "m4n/simd.h"
 #include "m4n/version.h"
 
@@ -21,12 +20,9 @@ std::string with_underscores(std::string_view option) {
 
 // As m4n.Error; m4n/_options.py gives options the names that parameters have.
 void raise(const Error& error) {
-  nb::list pieces;
-  for (const auto& [is_option, text, is_remedy] : error.message().pieces())
-    pieces.append(nb::make_tuple(is_option, text, is_remedy));
   const nb::object type = nb::module_::import_("m4n._errors").attr("Error");
   nb::object raised = type(error.message().text(with_underscores));
-  raised.attr("pieces") = pieces;
+  raised.attr("pieces") = pieces_of(error.message());
   raised.attr("option") = error.details().option;
   raised.attr("value") = error.details().value;
   raised.attr("expected") = error.details().expected;
@@ -35,6 +31,14 @@ void raise(const Error& error) {
 }
 
 }  // namespace
+
+nb::list pieces_of(const Message& message) {
+  nb::list out;
+  for (const auto& [is_option, text, is_remedy] : message.pieces())
+    out.append(nb::make_tuple(is_option, text, is_remedy));
+  return out;
+}
+
 }  // namespace m4n::python
 
 NB_MODULE(_core, module) {

@@ -8,6 +8,7 @@
 
 #include "m4n/context.h"
 #include "m4n/dataset.h"
+#include "m4n/error.h"
 #include "m4n/options.h"
 
 namespace m4n::python {
@@ -31,6 +32,9 @@ inline Context with_threads(unsigned threads) {
   out.threads = threads;
   return out;
 }
+
+// The pieces of a message: whether it is the name of an option, its text, whether it belongs to the remedy.
+nb::list pieces_of(const Message& message);
 
 void bind_data(nb::module_& module);
 void bind_attributes(nb::module_& module);

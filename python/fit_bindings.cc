@@ -80,6 +80,9 @@ nb::dict described(const CvResult& result) {
   out["cells"] = cells;
   out["best_loss"] = result.best.validation_mean;
   out["unconverged"] = result.unconverged();
+  nb::list warnings;
+  for (const Message& message : result.warnings) warnings.append(pieces_of(message));
+  out["warnings"] = warnings;
   return out;
 }
 
@@ -93,8 +96,7 @@ nb::tuple choose(Data& data, const TextOptions& options, std::vector<double> cos
   cv.train = options_for(data, options, std::move(cost));
   cv.gammas = {cv.train.gamma};
   cv.candidates = listed_candidates(names, cv.train, data.get());
-  if (lambdas.empty()) cv.first_lambdas = first_usual_lambdas(cv.train.task);
-  cv.lambdas = lambdas.empty() ? usual_lambdas() : std::move(lambdas);
+  cv.lambdas = std::move(lambdas);
   cv.extend = extend;
   cv.plan.given = given_splits(splits);
   const Dataset& examples = data.get();
@@ -108,6 +110,11 @@ nb::tuple choose(Data& data, const TextOptions& options, std::vector<double> cos
     return found;
   });
   return nb::make_tuple(described(result), fitted(data.take(), refit_options(result, cv), threads, observe_fit));
+}
+
+// Random folds of the examples, by the labels they have.
+std::vector<std::int32_t> folds(const Data& data, const std::string& task, int count, std::uint64_t seed) {
+  return random_folds(data.get().examples(), count, seed, strata_of(task, data.get()));
 }
 
 // The words that an option takes, as the command line lists them.
@@ -138,6 +145,8 @@ void bind_fit(nb::module_& module) {
              nb::arg("lambdas"), nb::arg("extend"), nb::arg("splits"), nb::arg("threads"),
              nb::arg("observe_search").none(), nb::arg("observe_fit").none(),
              "Choose a surrogate and lambda by the loss on held-out parts, and fit the choice on all the data.");
+  module.def("folds", &folds, nb::arg("data"), nb::arg("task"), nb::arg("count"), nb::arg("seed"),
+             "The fold of every example, numbered from 0: random, with labels as frequent in each as in all.");
   module.def("choices", &choices, nb::arg("option"), "The words that an option takes.");
   module.def("losses", &losses, nb::arg("task"), "The names of the losses of a task; precision@K stands for all K.");
 }

@@ -17,6 +17,7 @@
 
 #include "m4n/context.h"
 #include "m4n/dataset.h"
+#include "m4n/error.h"
 #include "m4n/options.h"
 
 namespace m4n {
@@ -27,14 +28,28 @@ struct Split {
 // Random splits by ratio; or, where `folds` or `fold_of` is set, folds: each is the test part once, and the next one
 // (the first after the last) is the validation part.
 struct SplitPlan {
+  // Labels are as frequent in every part as they are in all the data, as nearly as can be, where examples have classes
+  // (or sets of labels) and the parts are drawn at random.
+  bool stratify = true;
   int splits = 14;
   std::array<double, 3> ratio{60, 20, 20};  // training, validation, test
   int folds = 0;                            // random folds of equal size
   std::vector<std::int32_t> fold_of;        // given folds, numbered from 0: one number per example
   std::vector<Split> given;  // or the splits themselves; their parts may overlap, and there may be nothing to test on
 };
-// Refuses more splits than examples, and parts that would be empty.
-M4N_API std::vector<Split> make_splits(std::size_t examples, const SplitPlan& plan, std::uint64_t seed);
+// Labels to stratify by: those of example i are tag[tags.begin(i)] to tag[tags.end(i) - 1], none, one or several.
+struct Strata {
+  std::vector<std::int32_t> tag;
+  Groups tags{};
+};
+// Those of the task's examples; none where its outputs have no labels to go by.
+M4N_API Strata strata_of(const std::string& task, const Dataset& data);
+// Refuses more splits than examples, and parts that would be empty. `strata`: one entry per example, or none.
+M4N_API std::vector<Split> make_splits(std::size_t examples, const SplitPlan& plan, std::uint64_t seed,
+                                       const Strata& strata = Strata());
+// The fold of every example, numbered from 0.
+M4N_API std::vector<std::int32_t> random_folds(std::size_t examples, int folds, std::uint64_t seed,
+                                               const Strata& strata = Strata());
 
 // What is compared.
 struct Candidate {
@@ -55,18 +70,14 @@ inline constexpr double usual_smoothing = 4;  // unless the options give one
 M4N_API std::vector<Candidate> listed_candidates(const std::vector<std::string>& names, const TrainOptions& options,
                                                  const Dataset& data, std::vector<std::string>* notes = nullptr);
 
-// 2^0 to 2^-16. So many are to be tried first, those to 2^-8, or to 2^-5 where outputs have several parts: smaller ones
-// cost the most time and are seldom the best.
-M4N_API std::vector<double> usual_lambdas();
-M4N_API std::size_t first_usual_lambdas(const std::string& task);
-
 struct CvCell {
   std::size_t split = 0, gamma = 0, candidate = 0;  // indices into the options' lists
   double lambda = 0;
   double validation = 0, test = 0;  // mean task loss of the two parts; NaN where nothing is to be tested on
   double relative_gap = 0;
   bool converged = false;
-  double seconds = 0;  // of solving; shared by the candidates that differ only in the decoder
+  bool constant = false;  // all examples of the validation part got the same prediction
+  double seconds = 0;     // of solving; shared by the candidates that differ only in the decoder
   // Mean over the last epoch of how far the approximate oracle fell short; none for exact ones.
   std::optional<double> oracle_error;
 };
@@ -79,11 +90,12 @@ struct CvProgress {
 struct CvOptions {
   TrainOptions train;  // surrogate, smoothing, decode, lambda and gamma are not taken from here but from the lists
   std::vector<Candidate> candidates{Candidate{}};
-  std::vector<double> lambdas;                              // descending
+  // Descending. None: the usual ones, 2^0 to 2^-16 times each candidate's lambda_unit (m4n/fit.h). Of these the ones to
+  // 2^-8, or to 2^-5 where outputs have several parts, are tried at once, smaller ones two at a time while the best is
+  // among the last two: they cost the most time and are seldom the best.
+  std::vector<double> lambdas;
   std::vector<std::optional<double>> gammas{std::nullopt};  // nullopt: from the training part
-  std::size_t first_lambdas =
-      0;                  // tried at once; the others two at a time while the best is among the last two. 0: all
-  bool extend = true;     // beyond the grid, where the best lambda is at its edge
+  bool extend = true;     // beyond the grid, where the best lambda is at its edge, or all lambdas are as good
   bool warm_path = true;  // each lambda starts from the solution of the one before; no: from nothing
   SplitPlan plan;
   std::vector<CvCell> known;                              // found earlier with the same options; not computed again
@@ -121,7 +133,8 @@ struct M4N_API CvResult {
   std::vector<CvOutcome> by_candidate;  // gamma and lambda chosen on each split
   std::vector<CvPoint> best_by_candidate;
   std::vector<CvComparison> comparisons;  // of every pair a < b
-  std::vector<std::string> notes;         // what a user should know: extensions, absent classes, edges
+  std::vector<std::string> notes;         // what was done about the grid of lambdas
+  std::vector<Message> warnings;          // what a user should do something about
   std::size_t splits = 0, examples = 0, labels = 0, features = 0, classes = 0;
   std::string loss_name;
   double seconds = 0;

@@ -42,9 +42,13 @@ M4N_API FitResult fit(Dataset data, const TrainOptions& options, const Context& 
 M4N_API std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,
                                         const Context& context = {});
 
-// The default lambda: 1/n. Surrogates whose loss is a mean over M parts of an output have 1/M of the
-// sum: the scores that reach its margins are 1/M, |w|^2 is 1/M^2, so lambda is M times as large, M the mean number of
-// parts. `examples` counts as n, where weights stand for repeated examples; nullopt: their number.
+// The unit of lambda for these costs and data. A surrogate whose loss contains the costs (m4n, m3n) is s times as large
+// at scores that are s times as large when all costs are, and |w|^2 is s^2 times as large: lambda / s gives the same
+// predictions. Likewise for a loss that is a mean over the M parts of an output, 1/M of their sum. So the unit is
+// M / (mean cost of a mistake), with M the mean number of parts; 1 for crf and qs, whose scores do not grow so.
+M4N_API double lambda_unit(const TrainOptions& options, const Dataset& data);
+// The default lambda: lambda_unit / n. `examples` counts as n, where weights stand for repeated examples; nullopt: their
+// number.
 M4N_API double usual_lambda(const TrainOptions& options, const Dataset& data,
                             std::optional<double> examples = std::nullopt);
 

@@ -6,7 +6,7 @@ Estimators in the manner of scikit-learn over the C++ library m4n; see docs/pyth
 from . import oracle
 from ._certificate import Certificate
 from ._core import __version__, set_simd, simd, simd_names
-from ._errors import Error
+from ._errors import Error, SearchWarning
 from .classifier import MaxMinClassifier, MaxMinClassifierCV
 from .matcher import MaxMinMatcher, MaxMinMatcherCV
 from .multilabel import MaxMinMultiLabelClassifier, MaxMinMultiLabelClassifierCV
@@ -29,6 +29,7 @@ __all__ = [
     "MaxMinRankerCV",
     "MaxMinSequenceLabeler",
     "MaxMinSequenceLabelerCV",
+    "SearchWarning",
     "__version__",
     "oracle",
     "set_simd",

@@ -7,11 +7,11 @@ import warnings
 from typing import Any, Iterable, Optional
 
 import numpy as np
+from sklearn import model_selection
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import check_cv
 
 from . import _core
-from ._errors import Error
+from ._errors import Error, SearchWarning
 from ._estimator import Training
 from ._options import (
     cv_printer,
@@ -19,14 +19,18 @@ from ._options import (
     in_python_words,
     printer,
     reals,
+    refusal,
+    shown,
     surrogate_options,
     threads_of,
     word,
+    words_of,
     yes_no,
 )
 from ._parameters import SearchParameters
 
 SMALLEST, LARGEST = 1e-30, 1e30  # lams
+USUAL_FOLDS = 5
 
 
 def descending(lams: Any) -> list[float]:
@@ -35,10 +39,10 @@ def descending(lams: Any) -> list[float]:
         return []
     try:
         values = reals("lams", lams, "a list of numbers")
-    except TypeError:
+    except (TypeError, Error):
         values = np.zeros(0)
     if values.ndim != 1 or len(values) == 0 or not ((values >= SMALLEST) & (values <= LARGEST)).all():
-        raise Error(f"lams must be a list of numbers from {SMALLEST:g} to {LARGEST:g}, found {lams!r}")
+        raise refusal("lams", lams, f"a list of numbers from {SMALLEST:g} to {LARGEST:g}")
     return np.unique(values)[::-1].tolist()
 
 
@@ -49,20 +53,41 @@ def names_of(surrogate: Any) -> list[str]:
         return []
     names = list(surrogate) if isinstance(surrogate, (list, tuple)) else [surrogate]
     if not names:
-        raise Error("surrogate is an empty list")
+        raise refusal("surrogate", surrogate, "a name or several", text="surrogate is an empty list")
     allowed = [*single, "smoothed", *(["auto"] if len(names) == 1 else [])]
     return [word("surrogate", name, allowed) for name in names]
+
+
+MOST_FOLDS = 2**31 - 1
+PAIRS = "pairs: the part to learn from, the part to judge by"
+
+
+def check_cv(cv: Any, y: Any = None, classifier: bool = False) -> Any:
+    """That of scikit-learn, which takes any iterable for pairs and any number for one of folds."""
+    if isinstance(cv, numbers.Integral):
+        if not 2 <= int(cv) <= MOST_FOLDS:
+            raise refusal("cv", cv, f"a number of folds from 2 to {MOST_FOLDS}")
+    elif cv is not None and (isinstance(cv, str) or not hasattr(cv, "split")):
+        if isinstance(cv, (str, bytes)) or not hasattr(cv, "__iter__"):
+            raise refusal("cv", cv, f"None, a number of folds, a splitter, or {PAIRS}")
+        cv = list(cv)
+        for split in cv:
+            if isinstance(split, (str, bytes)) or not hasattr(split, "__len__") or len(split) != 2:
+                raise refusal("cv", split, PAIRS, text=f"cv gives {shown(split)}; expected {PAIRS}")
+    return model_selection.check_cv(cv, y, classifier=classifier)
 
 
 def mapped(splits: Iterable[Any], examples: int, kept: Optional[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
     """Splits of all examples as ascending numbers among those that are kept; None: all are."""
 
-    def numbers_of(part: Any) -> np.ndarray:
-        part = np.asarray(part)
+    def numbers_of(name: str, part: Any) -> np.ndarray:
+        part, expected = np.asarray(part), f"the numbers 0 to {examples - 1} of examples"
         if part.dtype == bool and part.shape == (examples,):
             part = np.flatnonzero(part)
+        if part.size == 0:
+            raise refusal("cv", part.tolist(), expected, text=f"a split of cv has an empty {name}; expected {expected}")
         if part.dtype.kind not in "iu" or part.ndim != 1 or (part < 0).any() or (part >= examples).any():
-            raise Error(f"a split of cv holds something else than the numbers 0 to {examples - 1} of examples")
+            raise refusal("cv", part, expected, text=f"a split of cv holds something else than {expected}")
         if kept is not None:
             part = (np.cumsum(kept) - 1)[part[kept[part]]]
         return np.sort(part).astype(np.int32)
@@ -70,21 +95,29 @@ def mapped(splits: Iterable[Any], examples: int, kept: Optional[np.ndarray]) -> 
     found = []
     for split in splits:
         if not isinstance(split, (tuple, list)) or len(split) != 2:
-            raise TypeError(f"cv gives {split!r:.80}; expected pairs: the part to learn from, the part to judge by")
-        found.append((numbers_of(split[0]), numbers_of(split[1])))
+            raise refusal("cv", split, PAIRS, text=f"cv gives {shown(split)}; expected {PAIRS}")
+        found.append((numbers_of("training part", split[0]), numbers_of("held-out part", split[1])))
     if kept is not None:  # a part of examples that are absent is none
         found = [(train, held_out) for train, held_out in found if len(train) and len(held_out)]
     if not found:
-        raise Error("cv gives no splits")
+        raise refusal("cv", "", "pairs of parts", text="cv gives no splits")
     return found
 
 
-def splits_of(cv: Any, training: Training, X: Any, y: Any, groups: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Stratified where there are labels to do so by; splitters of the user's own see X and y."""
-    splitter = check_cv(cv, training.strata, classifier=training.strata is not None)
+def indices(mask: np.ndarray) -> np.ndarray:
+    return np.flatnonzero(mask).astype(np.int32)
+
+
+def splits_of(
+    cv: Any, training: Training, seed: int, X: Any, y: Any, groups: Any
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """A number of folds: random ones, with labels as frequent in each as in all the data; splitters of the user's own
+    see X and y."""
     if cv is None or isinstance(cv, numbers.Integral):
-        X, y = np.zeros((training.examples, 1)), training.strata
-    return mapped(splitter.split(X, y, groups), training.examples, training.kept)
+        check_cv(cv)
+        fold = np.array(_core.folds(training.data, training.options["task"], int(cv or USUAL_FOLDS), seed))
+        return [(indices(fold != f), indices(fold == f)) for f in range(fold.max() + 1)]
+    return mapped(check_cv(cv).split(X, y, groups), training.examples, training.kept)
 
 
 def table_of(found: Any, splits: int) -> dict[str, np.ndarray]:
@@ -118,8 +151,8 @@ class Search(SearchParameters):
         return choosing(self, self._decoders)
 
     def _learn(self: Any, training: Training, X: Any, y: Any, groups: Any) -> Any:
-        splits = splits_of(self.cv, training, X, y, groups)
         with in_python_words(self._cost_name):
+            splits = splits_of(self.cv, training, int(training.options["seed"]), X, y, groups)
             found, model = _core.choose(
                 training.data, training.options, training.cost, names_of(self.surrogate), descending(self.lams),
                 yes_no("extend", self.extend) == "yes", splits, threads_of(self.n_jobs), cv_printer(self.verbose),
@@ -127,6 +160,9 @@ class Search(SearchParameters):
             )  # fmt: skip
         self.cv_results_ = table_of(found, len(splits))
         self.best_cost_ = found["best_loss"]
+        for pieces in found["warnings"]:
+            text = "".join(text for text, _ in words_of(pieces, self._cost_name))
+            warnings.warn(text, SearchWarning, stacklevel=4)
         if found["unconverged"] > 0:
             warnings.warn(
                 f"{found['unconverged']} of the {len(found['cells'])} fits on parts of the data stopped before the "

@@ -18,4 +18,8 @@ class Error(ValueError):
     pieces: list[tuple[bool, str, bool]] = []
 
 
-Error.__module__ = "m4n"
+class SearchWarning(UserWarning):
+    """A search that chose among equals, at the end of its path, or a model that always predicts the same."""
+
+
+Error.__module__ = SearchWarning.__module__ = "m4n"

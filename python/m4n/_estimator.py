@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from typing import Any, ClassVar, Iterator, NamedTuple, Optional
 
 import numpy as np
@@ -14,14 +15,16 @@ from . import _core
 from ._certificate import Certificate, warn_unless_converged
 from ._errors import Error
 from ._labels import classes_from_names
-from ._options import in_python_words, printer, solver_options, surrogate_options, threads_of
+from ._options import in_python_words, printer, refusal, shown, solver_options, surrogate_options, threads_of
 from ._parameters import LearningParameters
+
+FIRST_BYTES = b"M4NMODEL"  # of every model file
 
 
 class Training(NamedTuple):
     """What a fit needs: data for the library, its options, costs by rows; the classes, where outputs have some; the
-    number of examples that were given and, where weights of zero leave some out, which are kept; the labels by which
-    folds are to be alike, if any; the sum of the weights that stand for repeated examples."""
+    number of examples that were given and, where weights of zero leave some out, which are kept; the sum of the weights
+    that stand for repeated examples."""
 
     data: Any
     options: dict[str, str]
@@ -29,7 +32,6 @@ class Training(NamedTuple):
     classes: Any
     examples: int
     kept: Optional[np.ndarray] = None
-    strata: Optional[np.ndarray] = None
     total_weight: Optional[float] = None
 
 
@@ -43,6 +45,14 @@ def undone_on_failure(estimator: Any) -> Iterator[None]:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
+
+
+def encoded(path: Any) -> bytes:
+    """The name of a file as the system has it."""
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise refusal("path", shown(path), "the name of a file", text="embedded null byte in the path")
+    return name
 
 
 def has_probabilities(estimator: Any) -> bool:
@@ -111,10 +121,7 @@ class Estimator(LearningParameters, BaseEstimator):
     def save(self, path: Any) -> None:
         """Write the model file that the command m4n reads."""
         check_is_fitted(self)
-        name = os.fsencode(path)
-        if b"\0" in name:
-            raise Error("embedded null byte in the path")
-        self._model.save(name)
+        self._model.save(encoded(path))
 
     def to_bytes(self) -> bytes:
         """The bytes of the model file."""
@@ -127,8 +134,13 @@ class Estimator(LearningParameters, BaseEstimator):
 
         The file names classes in text: names that are all numbers become numbers.
         """
+        text = encoded(path).decode(errors="replace")
+        if not stat.S_ISREG(os.stat(path).st_mode):  # a device or a pipe may have no end
+            remedy = "Give the path of a model file; from_bytes takes the bytes of one from elsewhere"
+            raise refusal("path", text, "a regular file", remedy, text=f"{text}: is no regular file")
         with open(path, "rb") as file:
-            return cls.from_bytes(file.read(), os.fsencode(path).decode(errors="replace"))
+            start = file.read(len(FIRST_BYTES))
+            return cls.from_bytes(start + file.read() if start == FIRST_BYTES else start, text)
 
     @classmethod
     def from_bytes(cls, data: Any, name: str = "the model") -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from . import _core
-from ._options import number, word
+from ._options import positive, word
 
 SAMPLED = ("rbf-centers", "nystrom", "fourier")
 REALS = [np.float64, np.float32]  # what the library reads as it is
@@ -30,14 +30,14 @@ def features_for_core(X: Any) -> Any:
 
 
 def feature_options(estimator: Any) -> dict[str, str]:
-    """As with the kernels of scikit-learn, what the features have no use for is passed over."""
+    """As with the kernels of scikit-learn, what the features have no use for is passed over; but it must make sense."""
     features = word("features", estimator.features, _core.choices("features"))
     options = {"features": features}
     median = estimator.gamma is None or isinstance(estimator.gamma, str) and estimator.gamma == "median"
-    gamma = "median" if median else number("gamma", estimator.gamma)
-    asked = 0 if estimator.n_components is None else estimator.n_components
-    components = number("n_components", asked, numbers.Integral)
-    degree = number("degree", estimator.degree, numbers.Integral)
+    gamma = "median" if median else positive("gamma", estimator.gamma)
+    asked = 1 if estimator.n_components is None else estimator.n_components
+    components = positive("n_components", asked, numbers.Integral)
+    degree = positive("degree", estimator.degree, numbers.Integral)
     if features != "linear":
         options["gamma"] = gamma
     if features in SAMPLED and estimator.n_components is not None:

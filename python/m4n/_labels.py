@@ -9,14 +9,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ._errors import Error
-from ._options import reals
+from ._options import reals, refusal, shown
 
 
 def name_of(label: Any) -> str:
     """As the label would be written in a data file."""
     if isinstance(label, (float, np.floating)):
         return str(int(label)) if float(label).is_integer() else repr(float(label))
-    return str(label)
+    try:
+        return str(label)
+    except ValueError:
+        raise Error(f"the class {shown(label)} has more digits than Python writes") from None
 
 
 def text_of(what: str, names: Sequence[Any]) -> list[str]:
@@ -39,7 +42,7 @@ def class_names(classes: np.ndarray) -> list[str]:
 
 def labels_to_judge(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Refuses what cannot be a label of these classes: missing ones, and those of another kind."""
-    missing = [label is None or label != label for label in y.tolist()]
+    missing = [is_missing(label) for label in y.tolist()]
     if any(missing):
         raise Error(f"y has no label at {missing.index(True)}; expected one for every example")
     if (y.dtype.kind in "US" or isinstance(y[0], str)) != (classes.dtype.kind in "US" or isinstance(classes[0], str)):
@@ -61,6 +64,42 @@ def classes_from_names(names: Sequence[str]) -> np.ndarray:
     return np.array(list(names))
 
 
+def is_missing(label: Any) -> bool:
+    """None, NaN and what has no truth value when compared, as the NA of pandas."""
+    try:
+        return label is None or bool(label != label)
+    except (TypeError, ValueError):
+        return True
+
+
+def grades_of(categories: Any) -> np.ndarray:
+    """Grades in their order: of one kind, each once."""
+    expected = "a list of grades, all numbers or all words, each once"
+    try:
+        given = np.asarray(categories)
+        found = given.tolist() if given.ndim == 1 else None
+        if given.dtype.kind == "U" and not all(isinstance(grade, str) for grade in categories):
+            found = None  # numbers that became text beside words
+    except ValueError:  # lists of several lengths
+        found = None
+    if found is None:
+        raise refusal("categories", categories, expected)
+    if any(map(is_missing, found)):
+        gone = next(i for i, grade in enumerate(found) if is_missing(grade))
+        text = f"categories[{gone}] is {shown(found[gone])}; expected {expected}"
+        raise refusal("categories", found[gone], expected, text=text)
+    try:
+        np.unique(given)
+        different = len(set(found))
+    except TypeError:  # nothing that can be compared
+        raise refusal("categories", categories, expected) from None
+    if different != len(found):
+        twice = next(grade for grade in found if found.count(grade) > 1)
+        text = f"categories names the grade {shown(twice)} twice; expected {expected}"
+        raise refusal("categories", twice, expected, text=text)
+    return given
+
+
 def encode(y: Any, order: Optional[Sequence[Any]] = None) -> tuple[np.ndarray, np.ndarray]:
     """Classes (sorted, or in the order given) and the number of the class of every example."""
     y = column_or_1d(y, warn=True)
@@ -68,15 +107,12 @@ def encode(y: Any, order: Optional[Sequence[Any]] = None) -> tuple[np.ndarray, n
         check_classification_targets(y)
     classes, label = np.unique(y, return_inverse=True)
     if order is not None:
-        given = np.asarray(order)
-        if given.ndim != 1:
-            raise TypeError(f"categories must be a list of grades, found {order!r}")
-        if len(np.unique(given)) != len(given):
-            raise Error("categories names a grade twice")
-        unknown = np.setdiff1d(classes, given)
-        if len(unknown):
-            raise Error(f"y contains grades that are not in categories: {unknown[:5]}")
+        given = grades_of(order)
         rank = {grade: r for r, grade in enumerate(given.tolist())}
+        unknown = [grade for grade in classes.tolist() if grade not in rank]
+        if unknown:
+            text = f"y contains grades that are not in categories: {unknown[:5]}; expected every grade of y"
+            raise refusal("categories", order, "every grade of y", text=text)
         label = np.array([rank[grade] for grade in classes.tolist()])[label]
         classes = given
     return classes, label.astype(np.int32)
@@ -112,9 +148,20 @@ def by_names(name: str, cost: Any, names: Sequence[str]) -> Any:
     if own == [str(i) for i in range(len(own))]:
         return cost
     if sorted(own) != sorted(names):
-        raise Error(f"{name} names {own[:5]}; expected {list(names)[:5]}")
+        raise refusal(name, own[:5], str(list(names)[:5]), text=f"{name} names {own[:5]}; expected {list(names)[:5]}")
     order = [own.index(label) for label in names]
     return cost.iloc[:, order] if hasattr(cost, "columns") else cost.iloc[order]
+
+
+def names_once(what: str, labels: Any) -> list[str]:
+    """The names of the rows or columns of a data frame of costs."""
+    names = [name_of(label) for label in labels]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        expected = f"one {what} for every class"
+        text = f"cost_matrix has two {what}s called {twice!r}; expected {expected}"
+        raise refusal("cost_matrix", twice, expected, text=text)
+    return names
 
 
 def costs_by_rows(cost: Any, classes: np.ndarray) -> list[float]:
@@ -123,16 +170,16 @@ def costs_by_rows(cost: Any, classes: np.ndarray) -> list[float]:
     k, names = len(classes), class_names(classes)
     values = reals("cost_matrix", cost, "None, a name or k x k numbers")
     if hasattr(cost, "index") and hasattr(cost, "columns"):
-        rows, columns = class_names(cost.index), class_names(cost.columns)
-        if all(found.count(name) == 1 for name in names for found in (rows, columns)):
+        rows, columns = names_once("row", cost.index), names_once("column", cost.columns)
+        if set(names) <= set(rows) and set(names) <= set(columns):
             values = values[np.ix_([rows.index(name) for name in names], [columns.index(name) for name in names])]
         elif rows != [str(i) for i in range(len(rows))] or columns != rows:
-            raise Error(
-                f"cost_matrix has the rows {rows[:5]} and columns {columns[:5]}; expected each of {names[:5]} once"
-            )
+            found, expected = f"the rows {rows[:5]} and columns {columns[:5]}", f"each of {names[:5]} once"
+            raise refusal("cost_matrix", found, expected, text=f"cost_matrix has {found}; expected {expected}")
     if values.shape != (k, k):
-        raise Error(
-            f"cost_matrix has the shape {values.shape}; expected {(k, k)}, one row per true class of y. A data frame "
-            "whose rows and columns are named by classes may have more"
-        )
+        raise refusal(
+            "cost_matrix", values.shape, str((k, k)),
+            "A data frame whose rows and columns are named by classes may have more",
+            text=f"cost_matrix has the shape {values.shape}; expected {(k, k)}, one row per true class of y",
+        )  # fmt: skip
     return values.ravel().tolist()

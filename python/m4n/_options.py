@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import numbers
+from decimal import Decimal
 from typing import Any, Iterator, Optional
 
 import numpy as np
@@ -28,6 +29,19 @@ PARAMETER_OF = {
 }
 
 MOST_THREADS = 4096
+LARGEST_SEED = 2**64 - 1
+MOST_DIGITS = 40  # of whole numbers in messages
+MOST_SHOWN = 80  # letters of a value in a message
+
+
+def parameter_name(option: str, cost: str) -> str:
+    """What an option of the library is called here; ``cost`` is the parameter of costs."""
+    return cost if option == "loss" else PARAMETER_OF.get(option, option.replace("-", "_"))
+
+
+def words_of(pieces: Any, cost: str) -> list[tuple[str, bool]]:
+    """The pieces of a message of the library in the words of the estimators; and whether they are of the remedy."""
+    return [(parameter_name(text, cost) if is_option else text, is_remedy) for is_option, text, is_remedy in pieces]
 
 
 @contextlib.contextmanager
@@ -35,28 +49,66 @@ def in_python_words(cost: str = "cost_matrix") -> Iterator[None]:
     """Errors of the library tell the names of options from other words; here they are parameters, ``cost`` that of
     costs."""
 
-    def called(option: str) -> str:
-        return cost if option == "loss" else PARAMETER_OF.get(option, option.replace("-", "_"))
-
     try:
         yield
     except Error as error:
         if not error.pieces:  # said here, in these words
             raise
-        words = [(called(text) if is_option else text, is_remedy) for is_option, text, is_remedy in error.pieces]
+        words = words_of(error.pieces, cost)
         error.args = ("".join(text for text, _ in words),)
         error.remedy = "".join(text for text, is_remedy in words if is_remedy) or error.remedy
-        error.option = called(error.option)
+        error.option = parameter_name(error.option, cost)
         raise
 
 
+def whole_text(value: int) -> str:
+    """The digits of a whole number; of one that has very many, the first and the exponent."""
+    return repr(value) if abs(value) < 10**MOST_DIGITS else f"{Decimal(value):.3e}"
+
+
+def shown(value: Any) -> str:
+    """A value in one short line of a message."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return whole_text(int(value))
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # a number in it has more digits than Python writes
+        text = f"{type(value).__name__} with a number of very many digits"
+    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 3] + "..."
+
+
+def refusal(option: str, value: Any, expected: str, remedy: str = "", *, text: str = "") -> Error:
+    """The error to raise where a parameter has a wrong value; ``text`` is the message before the remedy, if it is not
+    the usual one."""
+    text = text or f"{option} must be {expected}; found {shown(value)}"
+    error = Error(f"{text}. {remedy}" if remedy else text)
+    error.option, error.expected, error.remedy = option, expected, remedy
+    error.value = value if isinstance(value, str) else shown(value)
+    return error
+
+
 def number(name: str, value: Any, kind: type = numbers.Real) -> str:
-    """A number as the library reads it back, bit by bit."""
+    """A number as the library reads it back, bit by bit; one that is too large for it keeps its size, and the library
+    says what it expects."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, kind):
         expected = "a whole number" if kind is numbers.Integral else "a number"
-        raise TypeError(f"{name} must be {expected}, found {value!r}")
+        raise TypeError(f"{name} must be {expected}, found {shown(value)}")
     plain: Any = value
-    return repr(int(plain)) if kind is numbers.Integral else repr(float(plain))
+    if kind is numbers.Integral:
+        return whole_text(int(plain))
+    try:
+        return repr(float(plain))
+    except OverflowError:
+        return whole_text(int(plain))
+
+
+def positive(name: str, value: Any, kind: type = numbers.Real) -> str:
+    """A number above zero, as the library reads it back; it may know an upper limit."""
+    found, whole = number(name, value, kind), kind is numbers.Integral
+    if not float(found) > 0 or not whole and np.isinf(float(found)):
+        raise refusal(name, value, "a whole number from 1" if whole else "a positive number that is finite")
+    return found
 
 
 def quoted(names: Any) -> str:
@@ -65,13 +117,13 @@ def quoted(names: Any) -> str:
 
 def word(name: str, value: Any, allowed: Any) -> str:
     if not isinstance(value, str) or value not in allowed:
-        raise Error(f"{name} must be one of {quoted(allowed)}; found {value!r}")
+        raise refusal(name, value, f"one of {quoted(allowed)}")
     return value
 
 
 def listed(name: str, value: Any) -> list[Any]:
     if isinstance(value, (str, bytes, dict, set)) or not hasattr(value, "__iter__") or getattr(value, "ndim", 1) == 0:
-        raise TypeError(f"{name} must be a list, found {value!r:.80}")
+        raise TypeError(f"{name} must be a list, found {shown(value)}")
     return list(value)
 
 
@@ -82,20 +134,24 @@ def reals(name: str, value: Any, expected: str) -> np.ndarray:
         if found.dtype.kind not in "biufO":
             raise TypeError
         return np.asarray(found, dtype=np.float64, order="C")
+    except OverflowError:
+        raise refusal(name, value, f"numbers of a size up to {np.finfo(np.float64).max:.3g}") from None
     except (TypeError, ValueError):
-        raise TypeError(f"{name} must be {expected}, found {value!r}") from None
+        raise TypeError(f"{name} must be {expected}, found {shown(value)}") from None
 
 
 def yes_no(name: str, value: Any) -> str:
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False, found {value!r}")
+        raise TypeError(f"{name} must be True or False, found {shown(value)}")
     return "yes" if value else "no"
 
 
 def threads_of(n_jobs: Optional[int]) -> int:
     """As everywhere in scikit-learn: None is 1, -1 all; results do not depend on it."""
     if n_jobs is not None and (isinstance(n_jobs, (bool, np.bool_)) or not isinstance(n_jobs, numbers.Integral)):
-        raise TypeError(f"n_jobs must be None or a whole number, found {n_jobs!r}")
+        raise TypeError(f"n_jobs must be None or a whole number, found {shown(n_jobs)}")
+    if n_jobs == 0:
+        raise refusal("n_jobs", n_jobs, "None or a whole number other than 0", "-1 stands for all processors")
     return min(int(effective_n_jobs(n_jobs)), MOST_THREADS)
 
 
@@ -103,13 +159,17 @@ def seed_of(random_state: Any) -> str:
     """None is 0: a fit is repeatable unless a generator is passed."""
     if random_state is None:
         return "0"
-    if isinstance(random_state, (bool, np.bool_)):
-        raise TypeError(f"random_state must be None, a whole number or a RandomState, found {random_state!r}")
-    if isinstance(random_state, numbers.Integral):
-        if random_state < 0:
-            raise Error(f"random_state must not be negative, found {random_state}")
+    expected = f"None, a whole number from 0 to {LARGEST_SEED}, or a RandomState"
+    whole = isinstance(random_state, numbers.Integral)
+    if isinstance(random_state, (bool, np.bool_)) or whole and not 0 <= int(random_state) <= LARGEST_SEED:
+        raise refusal("random_state", random_state, expected)
+    if whole:
         return str(int(random_state))
-    return str(int(check_random_state(random_state).randint(np.iinfo(np.int32).max)))
+    try:
+        generator = check_random_state(random_state)
+    except ValueError:
+        raise refusal("random_state", random_state, expected) from None
+    return str(int(generator.randint(np.iinfo(np.int32).max)))
 
 
 def solver_options(estimator: Any) -> dict[str, str]:
@@ -146,7 +206,7 @@ def decoding_options(estimator: Any, decoders: tuple[str, ...]) -> dict[str, str
 
 def is_talkative(verbose: Any) -> bool:
     if not isinstance(verbose, (numbers.Real, np.bool_)):
-        raise TypeError(f"verbose must be a whole number, found {verbose!r}")
+        raise TypeError(f"verbose must be a whole number, found {shown(verbose)}")
     return bool(verbose)
 
 

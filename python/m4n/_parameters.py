@@ -82,9 +82,9 @@ class LamParameter:
         default=None,
         metadata=doc(
             "float or None",
-            """Weight of |w|^2 / 2 beside the mean loss. None: 1/n; times the mean number of parts of an output for m4n
-            and m3n where their loss is a mean over parts (labels, items, tokens, points). With sample_weight n is the
-            sum of the weights. Large costs want a smaller one: the CV form finds it.""",
+            """Weight of |w|^2 / 2 beside the mean loss. None: 1/n; for m4n and m3n divided by the mean cost of a
+            mistake and times the mean number of parts (labels, items, tokens, points), so that the unit of the costs
+            does not matter. With sample_weight n is the sum of the weights. The CV form finds the best one.""",
         ),
     )
 
@@ -125,15 +125,17 @@ class SearchParameters:
         default=None,
         metadata=doc(
             "sequence of float or None",
-            """To choose from, each fit started from the solution of the next larger one; None: 2^0 to 2^-16, the small
-            ones only while the best is among the last two.""",
+            """To choose from, each fit started from the solution of the next larger one; None: 2^0 to 2^-16 in
+            the unit of the costs (m4n and m3n: divided by the mean cost of a mistake, times the number of parts), the
+            small ones only while the best is among the last two.""",
         ),
     )
     cv: Any = field(
         default=None,
         metadata=doc(
             "int, splitter or iterable",
-            "As everywhere in scikit-learn; None: 5 folds, stratified where an example has one class.",
+            """As everywhere in scikit-learn; a number of folds (None: 5) is drawn at random by random_state, with classes
+            and labels as frequent in every fold as in all the data.""",
         ),
     )
     surrogate: Any = field(

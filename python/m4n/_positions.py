@@ -6,8 +6,7 @@ import re
 from typing import Any
 
 from . import _core
-from ._errors import Error
-from ._options import quoted, reals
+from ._options import quoted, reals, refusal
 
 
 def is_named(cost: str) -> bool:
@@ -21,9 +20,10 @@ def position_cost(cost: Any, items: int) -> tuple[dict[str, str], list[float]]:
     """The option of a named cost, or the numbers of weights (M) or costs (M x M)."""
     if isinstance(cost, str):
         if cost.endswith("@K") or not is_named(cost):
-            raise Error(f"cost must be one of {quoted(_core.losses('ranking'))} with a number for K; found {cost!r}")
+            raise refusal("cost", cost, f"one of {quoted(_core.losses('ranking'))} with a number for K")
         return {"loss": cost}, []
     values = reals("cost", cost, f"a name, {items} weights or {items} x {items} costs")
     if values.shape not in ((items,), (items, items)):
-        raise Error(f"cost has the shape {values.shape}; expected {(items,)} or {(items, items)}, or a name")
+        expected = f"{(items,)} or {(items, items)}, or a name"
+        raise refusal("cost", values.shape, expected, text=f"cost has the shape {values.shape}; expected {expected}")
     return {}, values.ravel().tolist()

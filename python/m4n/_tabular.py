@@ -25,7 +25,7 @@ from ._labels import (
     refuse_numbers_sorted_as_words,
     text_of,
 )
-from ._options import in_python_words, threads_of, word
+from ._options import in_python_words, number, refusal, shown, threads_of, word
 from ._parameters import FeatureParameters, doc
 from ._weights import positive_weights, weights_of
 
@@ -42,6 +42,12 @@ class TabularParameters(FeatureParameters):
         default=None,
         metadata=doc("None, 'balanced' or dict", "What the weight of an example is multiplied with, by its class."),
     )
+
+
+def left_out(y: np.ndarray, classes: np.ndarray) -> str:
+    """What to say of classes that are gone because their examples have weight zero."""
+    gone = np.setdiff1d(y, classes)
+    return f". Weights of zero leave out the classes {gone[:5].tolist()}" if len(gone) else ""
 
 
 class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
@@ -62,25 +68,40 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=REALS)
         classes, label = encode(y, order)
         weights = weights_of(sample_weight, X, self._factors(classes, label))
-        strata, X = label, weights.of(X)
+        examples, X = len(label), weights.of(X)
         if weights.kept is not None:
             classes, label = encode(classes[weights.of(label)], order)
         if len(classes) < 2:
-            raise Error(f"only one class in y, {classes!r}; {type(self).__name__} needs at least two")
-        options, cost = self._options(classes)
+            name, reason = type(self).__name__, left_out(y, classes)
+            raise Error(f"only one class in y, {classes!r}; {name} needs at least two{reason}")
+        try:
+            options, cost = self._options(classes)
+        except Error as error:
+            if error.option == "cost_matrix" and not isinstance(self.cost_matrix, str):
+                error.args = (f"{error}{left_out(y, classes)}",)
+            raise
         names = text_of("column", getattr(self, "feature_names_in_", ()))
         with in_python_words():
             data = _core.examples(features_for_core(X), 1, label, 1, class_names(classes), weights.value, names, [])
-        return Training(data, options, cost, classes, len(strata), weights.kept, strata, weights.total)
+        return Training(data, options, cost, classes, examples, weights.kept, weights.total)
 
     def _factors(self, classes: np.ndarray, label: np.ndarray) -> Optional[np.ndarray]:
         """What class_weight, if it is a dict, makes of the weight of every example."""
         if not isinstance(self.class_weight, dict):
             return None
-        by_class = compute_class_weight(self.class_weight, classes=classes, y=classes[label])
-        if not (by_class >= 0).all() or not np.isfinite(by_class).all():
-            raise Error("class_weight must not be negative, and finite")
-        return by_class[label]
+        for name, weight in self.class_weight.items():
+            try:
+                right = 0 <= float(number("class_weight", weight)) < np.inf
+            except TypeError:
+                right = False
+            if not right:
+                expected = "numbers that are finite and not negative"
+                text = f"class_weight must be {expected}; found {shown(weight)} for the class {shown(name)}"
+                raise refusal("class_weight", weight, expected, text=text)
+        try:
+            return compute_class_weight(self.class_weight, classes=classes, y=classes[label])[label]
+        except ValueError as error:
+            raise refusal("class_weight", self.class_weight, "weights of the classes of y", text=str(error)) from None
 
     def _order(self, y: Any) -> Optional[Any]:
         """The classes in an order that is not that of numbers or words."""
@@ -89,7 +110,9 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
     def _options(self, classes: np.ndarray) -> tuple[dict[str, str], list[float]]:
         options = {**self._common_options(), **feature_options(self)}
         if self.class_weight is not None and not isinstance(self.class_weight, dict):
-            options["class-weight"] = word("class_weight", self.class_weight, ("balanced",))
+            if not isinstance(self.class_weight, str) or self.class_weight != "balanced":
+                raise refusal("class_weight", self.class_weight, "None, 'balanced' or a dict of weights by class")
+            options["class-weight"] = "balanced"
         cost = self._cost(classes)
         if isinstance(cost, str):
             options["loss"] = cost

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from ._errors import Error
+from ._options import refusal, shown
 
 SMALLEST, LARGEST = 1e-25, 1e25  # one by the sum of many is still a lam
 
@@ -27,11 +27,18 @@ class Weights(NamedTuple):
 
 def positive_weights(sample_weight: Any, examples: Any) -> np.ndarray:
     """One weight per example, none negative, not all zero."""
-    weight = _check_sample_weight(sample_weight, examples, dtype=np.float64)
+    expected = f"zero or from {SMALLEST:g} to {LARGEST:g}"
+    try:
+        weight = _check_sample_weight(sample_weight, examples, dtype=np.float64)
+    except OverflowError:
+        raise refusal("sample_weight", sample_weight, expected, "Scale the weights") from None
     if (weight < 0).any() or not weight.any():
-        raise Error("sample_weight must not be negative, nor zero everywhere")
+        expected = "weights of which none is negative and one is not zero"
+        text = f"sample_weight must not be negative, nor zero everywhere; found {shown(weight.min())}"
+        raise refusal("sample_weight", weight.min(), expected, text=text)
     if weight.max() > LARGEST or weight[weight > 0].min() < SMALLEST:
-        raise Error(f"sample_weight must be zero or from {SMALLEST:g} to {LARGEST:g}; scale the weights")
+        found = weight.max() if weight.max() > LARGEST else weight[weight > 0].min()
+        raise refusal("sample_weight", found, expected, "Scale the weights")
     return weight
 
 
@@ -42,7 +49,7 @@ def weights_of(sample_weight: Any, examples: Any, by_class: Optional[np.ndarray]
         return Weights(None, None, None)
     weight: Any = given if by_class is None else by_class if given is None else given * by_class
     if not weight.any():
-        raise Error("class_weight leaves no example with a weight")
+        raise refusal("class_weight", 0.0, "a weight above 0", text="class_weight leaves no example with a weight")
     kept = None if weight.all() else weight > 0
     total = None if given is None else float((given if kept is None else given[kept]).sum())
     return Weights(weight if kept is None else weight[kept], kept, total)

@@ -16,9 +16,11 @@ from ._cv import TableSearch
 from ._errors import Error
 from ._estimator import has_probabilities
 from ._labels import by_names
-from ._options import listed, reals, threads_of, word
+from ._options import listed, reals, refusal, shown, threads_of, word
 from ._outputs import OutputTable
 from ._parameters import LamParameter, doc, documented
+
+EXPECTED_EDGES = "None, 'tree' or pairs of labels"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -56,7 +58,7 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
         named, outputs = {}, len(names)
         if isinstance(self.edges, str):
             if self.edges != "tree":
-                raise Error(f"edges must be None, 'tree' or pairs of labels; found {self.edges!r}")
+                raise refusal("edges", self.edges, EXPECTED_EDGES)
             named["edges"] = self.edges
         if isinstance(self.cost, str):
             return {**named, "loss": word("cost", self.cost, _core.losses(self._task))}, []
@@ -64,7 +66,8 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
             "cost", by_names("cost", self.cost, names), f"'hamming' or {(2, outputs)} numbers: misses, false alarms"
         )
         if costs.shape != (2, outputs):
-            raise Error(f"cost has the shape {costs.shape}; expected {(2, outputs)}: misses, false alarms")
+            expected = f"{(2, outputs)}: misses, false alarms"
+            raise refusal("cost", costs.shape, expected, text=f"cost has the shape {costs.shape}; expected {expected}")
         return named, costs.ravel().tolist()
 
     def _edges_between(self, columns: list[Any]) -> list[tuple[int, int]]:
@@ -74,12 +77,20 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
         number_of: dict[Any, int] = {i: i for i in range(len(columns))}
         number_of.update({str(name): i for i, name in enumerate(columns)})
         number_of.update({name: i for i, name in enumerate(columns)})
+        try:
+            pairs = listed("edges", self.edges)
+        except TypeError:
+            raise refusal("edges", self.edges, EXPECTED_EDGES) from None
         found = []
-        for pair in listed("edges", self.edges):
+        for pair in pairs:
             pair = pair.tolist() if isinstance(pair, np.ndarray) else pair
-            if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(end in number_of for end in pair):
-                raise Error(f"edges holds {pair}; expected pairs of numbers of labels, or of columns of y")
-            found.append((number_of[pair[0]], number_of[pair[1]]))
+            try:
+                first, second = pair if isinstance(pair, (list, tuple)) else ()
+                found.append((number_of[first], number_of[second]))
+            except (KeyError, TypeError, ValueError):
+                expected = "pairs of numbers of labels, or of columns of y"
+                text = f"edges holds {shown(pair)}; expected {expected}"
+                raise refusal("edges", pair, expected, text=text) from None
         return found
 
     def _adopt(self, model: Any, classes: Any) -> Any:

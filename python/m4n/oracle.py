@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from . import _core
 from ._errors import Error
-from ._options import in_python_words, number, quoted, reals, threads_of, word
+from ._options import in_python_words, number, quoted, reals, refusal, threads_of, word
 from ._positions import position_cost
 
 __all__ = [
@@ -61,18 +61,22 @@ def _batched(values: Any, axes: int, name: str = "scores") -> tuple[np.ndarray, 
     """As one batch, C-ordered float64, and the shape of the batch."""
     array = reals(name, values, "numbers")
     if array.ndim < axes:
-        raise Error(f"{name} must have at least {axes} axes, found {array.ndim}")
+        raise _refused_shape(name, array.shape, f"at least {axes} axes")
     batch = array.shape[: array.ndim - axes]
     if 0 in array.shape[array.ndim - axes :]:
-        raise Error(f"{name} has the shape {array.shape}; an axis beside those of the batch is empty")
+        raise _refused_shape(name, array.shape, "no empty axis beside those of the batch")
     return np.ascontiguousarray(array.reshape(-1, *array.shape[array.ndim - axes :])), batch
 
 
-def _tolerance(tol: Any) -> float:
-    number("tol", tol)
-    if not 0 <= tol < np.inf:
-        raise Error(f"tol must be finite and not negative, found {tol}")
-    return float(tol)
+def _not_negative(name: str, value: Any) -> float:
+    found = float(number(name, value))
+    if not 0 <= found < np.inf:
+        raise refusal(name, value, "finite and not negative")
+    return found
+
+
+def _refused_shape(name: str, found: tuple[int, ...], expected: str) -> Error:
+    return refusal(name, found, expected, text=f"{name} has the shape {found}; expected {expected}")
 
 
 def _unbatched(arrays: Any, batch: tuple[int, ...]) -> list[Any]:
@@ -83,10 +87,10 @@ def _cost(cost: Any, k: int) -> np.ndarray:
     if not isinstance(cost, str):
         values = reals("cost", cost, f"a name or {k} x {k} numbers")
         if values.shape != (k, k):
-            raise Error(f"cost has the shape {values.shape}; expected {(k, k)}, or a name")
+            raise _refused_shape("cost", values.shape, f"{(k, k)}, or a name")
         return values
     if cost not in NAMED_COSTS:
-        raise Error(f"unknown cost {cost!r}; expected {quoted(NAMED_COSTS)} or a {k} x {k} matrix")
+        raise refusal("cost", cost, f"{quoted(NAMED_COSTS)} or a {k} x {k} matrix")
     return _core.named_cost(cost, k)
 
 
@@ -126,14 +130,12 @@ def loss(
     if labels.dtype.kind not in "iu":
         raise TypeError(f"y must hold whole numbers, found {labels.dtype}")
     if labels.shape != batch:
-        raise Error(f"y has the shape {labels.shape}; expected {batch}")
+        raise _refused_shape("y", labels.shape, str(batch))
     labels = np.ascontiguousarray(labels.reshape(-1).clip(-1, np.iinfo(np.int32).max), dtype=np.int32)
-    number("smoothing", smoothing)
-    if not 0 <= smoothing < np.inf:
-        raise Error(f"smoothing must be finite and not negative, found {smoothing}")
+    smoothing = _not_negative("smoothing", smoothing)
     word("surrogate", surrogate, ("m4n", "m3n", "crf"))
     with in_python_words("cost"):
-        found = _core.loss(v, labels, _cost(cost, v.shape[1]), surrogate, float(smoothing), threads_of(n_jobs))
+        found = _core.loss(v, labels, _cost(cost, v.shape[1]), surrogate, smoothing, threads_of(n_jobs))
     return tuple(_unbatched(found, batch))
 
 
@@ -141,7 +143,7 @@ def _edges(transitions: Any, start: Any, end: Any, labels: int) -> tuple[np.ndar
     def array(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
         found = np.zeros(shape) if values is None else reals(name, values, "numbers")
         if found.shape != shape:
-            raise Error(f"{name} has the shape {found.shape}; expected {shape}")
+            raise _refused_shape(name, found.shape, str(shape))
         return found
 
     between = array("transitions", transitions, (labels, labels))
@@ -164,7 +166,7 @@ def max_min_chain(
     k = v.shape[2]
     edges = _edges(transitions, start, end, k)
     with in_python_words("cost"):
-        found = _core.max_min_chain(v, *edges, _cost(cost, k), _tolerance(tol), threads_of(n_jobs))
+        found = _core.max_min_chain(v, *edges, _cost(cost, k), _not_negative("tol", tol), threads_of(n_jobs))
     return ChainMaxMin(*_unbatched(found, batch))
 
 
@@ -196,7 +198,9 @@ def max_min_permutation(
     v, batch = _batched(scores, 2)
     named, values = position_cost(cost, v.shape[1])
     with in_python_words("cost"):
-        found = _core.max_min_permutation(v, named.get("loss", ""), values, _tolerance(tol), threads_of(n_jobs))
+        found = _core.max_min_permutation(
+            v, named.get("loss", ""), values, _not_negative("tol", tol), threads_of(n_jobs)
+        )
     return MaxMin(*_unbatched(found, batch))
 
 
@@ -225,10 +229,10 @@ def sinkhorn(scores: Any, *, tol: float = 1e-9, max_iter: int = 1000, n_jobs: Op
     v, batch = _batched(scores, 2)
     number("max_iter", max_iter, numbers.Integral)
     if max_iter < 0:
-        raise Error(f"max_iter must not be negative, found {max_iter}")
+        raise refusal("max_iter", max_iter, "a whole number that is not negative")
     steps = min(int(max_iter), np.iinfo(np.int32).max)
     with in_python_words():
-        found, error = _core.sinkhorn(v, _tolerance(tol), steps, threads_of(n_jobs))
+        found, error = _core.sinkhorn(v, _not_negative("tol", tol), steps, threads_of(n_jobs))
     if (error > tol).any():
         warnings.warn(
             f"stopped after {steps} steps with sums that are wrong by up to {error.max():.3g}: allow more with "

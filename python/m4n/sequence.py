@@ -26,7 +26,7 @@ from ._labels import (
     labels_to_judge,
     refuse_numbers_sorted_as_words,
 )
-from ._options import in_python_words, listed, number, threads_of, word
+from ._options import in_python_words, listed, number, refusal, shown, threads_of, word
 from ._parameters import InterceptParameter, LamParameter, doc, documented
 
 LARGEST_COUNT = 2**31 - 1
@@ -57,6 +57,24 @@ def _has_attributes(sequence: Any) -> Optional[bool]:
     return None
 
 
+def is_table(sequence: Any) -> bool:
+    """Whether there is a row of numbers, right or wrong, for every token."""
+    try:
+        return sparse.issparse(sequence) or np.asarray(sequence, dtype=np.float64).ndim == 2
+    except (OverflowError, TypeError, ValueError):
+        return False
+
+
+def holds_sequences(sequence: Any) -> bool:
+    """Whether the first token is a sequence itself."""
+    if isinstance(sequence, np.ndarray):
+        return sequence.ndim > 2
+    first = sequence[0] if isinstance(sequence, (list, tuple)) and len(sequence) > 0 else None
+    if isinstance(first, (list, tuple)):
+        return len(first) > 0 and isinstance(first[0], (dict, set, frozenset, list, tuple, np.ndarray))
+    return getattr(first, "ndim", 1) == 2
+
+
 def tokens_of(X: Any) -> Tokens:
     """Sequences with at least one token each."""
     sequences = list(X)
@@ -70,8 +88,13 @@ def tokens_of(X: Any) -> Tokens:
     for i, sequence in enumerate(sequences):
         try:
             parts.append(check_array(sequence, accept_sparse="csr", dtype=REALS))
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"sequence {i}: {error}") from None
+        except (OverflowError, TypeError, ValueError) as error:
+            if is_table(sequence):
+                raise type(error)(f"sequence {i}: {error}") from None
+            raise Error(
+                f"sequence {i} is {shown(sequence)}; expected a row of numbers or attributes for every token. "
+                "X must be a list of such sequences"
+            ) from None
     for i, part in enumerate(parts):
         if part.shape[1] != parts[0].shape[1]:
             raise Error(f"sequence {i} has {part.shape[1]} features; expected {parts[0].shape[1]} as in the first")
@@ -192,11 +215,11 @@ class SequenceEstimator(InterceptParameter, Estimator):
         options = self._common_options()
         options["min-count"] = number("min_count", self.min_count, numbers.Integral)
         if not 1 <= self.min_count <= LARGEST_COUNT:
-            raise Error(f"min_count must be from 1 to {LARGEST_COUNT}, found {self.min_count}")
+            raise refusal("min_count", self.min_count, f"from 1 to {LARGEST_COUNT}")
         if self.hash_bits is not None:
             number("hash_bits", self.hash_bits, numbers.Integral)
             if not 1 <= self.hash_bits <= LARGEST_HASH_BITS:
-                raise Error(f"hash_bits must be None or from 1 to {LARGEST_HASH_BITS}, found {self.hash_bits}")
+                raise refusal("hash_bits", self.hash_bits, f"None or from 1 to {LARGEST_HASH_BITS}")
             if self.min_count > 1:
                 raise Error("min_count chooses among names of attributes, and hash_bits keeps none")
         if isinstance(self.cost_matrix, str):
@@ -253,6 +276,8 @@ class SequenceEstimator(InterceptParameter, Estimator):
 
     def predict_single(self, sequence: Any) -> list[Any]:
         """The labels of one sequence."""
+        if holds_sequences(sequence):
+            raise TypeError("found a list of sequences; predict_single expects one sequence. Use predict for a list")
         return self.predict([sequence])[0]
 
     @available_if(has_probabilities)

@@ -77,12 +77,18 @@ void add_result(const SolveResult& result, ModelCommon& out) {
 
 }  // namespace detail
 
+double lambda_unit(const TrainOptions& options, const Dataset& data) {
+  if (!detail::surrogate_row(options.surrogate).contains_costs) return 1;
+  const detail::Structure& structure = detail::structure_named(options.task);
+  const auto n = static_cast<double>(std::max<std::size_t>(data.examples(), 1));
+  const double parts = structure.traits().several_parts ? static_cast<double>(data.label.size()) / n : 1;
+  const double mistake = structure.loss(options, data.class_names).mistake;
+  return mistake > 0 ? parts / mistake : parts;
+}
+
 double usual_lambda(const TrainOptions& options, const Dataset& data, std::optional<double> examples) {
   const auto n = static_cast<double>(std::max<std::size_t>(data.examples(), 1));
-  const bool averaged = detail::structure_named(options.task).traits().several_parts &&
-                        detail::surrogate_row(options.surrogate).mean_over_parts;
-  const double parts = averaged ? static_cast<double>(data.label.size()) / n : 1;
-  return parts / examples.value_or(n);
+  return std::clamp(lambda_unit(options, data) / examples.value_or(n), smallest_lambda, largest_lambda);
 }
 
 std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std::span<const double> lambdas,

@@ -228,7 +228,7 @@ std::vector<OptionRow> make_table() {
        "and grades also qs and smoothed m4n)"},
       {Decoder::argmax, Decoder::adversary, Decoder::expected, Decoder::viterbi}, &T::decode));
   add(loss_row());
-  add(real({"lambda", "X", "1/n; for m4n and m3n on outputs with several parts their mean number / n",
+  add(real({"lambda", "X", "1/n; for m4n and m3n times the mean number of parts, divided by the mean cost of a mistake",
             "weight of |w|^2 / 2 beside the MEAN loss, from 1e-30 to 1e30, as 0.01, 1e-4 or 2^-13; the value used is "
             "printed"},
            lambda_range, &T::lambda));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -111,6 +112,12 @@ LabelCosts LabelCosts::read(const std::string& path, const std::vector<std::stri
 double LabelCosts::most() const {
   return std::max(*std::max_element(miss_.begin(), miss_.end()),
                   *std::max_element(false_alarm_.begin(), false_alarm_.end()));
+}
+
+double LabelCosts::mean() const {
+  const double sum = std::accumulate(miss_.begin(), miss_.end(), 0.0) +
+                     std::accumulate(false_alarm_.begin(), false_alarm_.end(), 0.0);
+  return sum / static_cast<double>(2 * miss_.size());
 }
 
 bool LabelCosts::hamming() const {

@@ -31,6 +31,7 @@ class LabelCosts {
   double miss(std::size_t j) const { return miss_[j]; }
   double false_alarm(std::size_t j) const { return false_alarm_[j]; }
   double most() const;  // the largest of all costs
+  double mean() const;  // of all of them
   // A miss costs as much as a false alarm, for every label.
   bool symmetric() const { return miss_ == false_alarm_; }
   bool hamming() const;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <numeric>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -153,6 +154,14 @@ void PositionLoss::find_extremes() {
   for (std::size_t e = 0; e < costs_.size(); ++e) negative[e] = -costs_[e];
   maximum_ = constant_ + weights_[0] * assignment.solve(costs_, size_);
   minimum_ = constant_ - weights_[0] * assignment.solve(negative, size_);
+}
+
+double PositionLoss::mean_mistake() const {
+  if (size_ < 2) return 0;
+  const auto size = static_cast<double>(size_);
+  const double weights = std::accumulate(weights_.begin(), weights_.end(), 0.0);
+  const double random = constant_ + weights * std::accumulate(costs_.begin(), costs_.end(), 0.0) / (size * size);
+  return size / (size - 1) * (random - minimum_);
 }
 
 double PositionLoss::operator()(std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted) const {

@@ -69,6 +69,9 @@ class PositionLoss {
   double minimum() const { return minimum_; }  // of L over all pairs of permutations: that of a right prediction
   double maximum() const { return maximum_; }
   double range() const { return maximum_ - minimum_; }
+  // What an item at a wrong position costs in the mean, if the loss were a mean over items: M/(M-1) times the expected
+  // loss of a random permutation above that of a right one. 1 for hamming.
+  double mean_mistake() const;
 
  private:
   PositionLoss(std::string name, Form form, std::size_t size);

@@ -62,6 +62,7 @@ struct LossSummary {
   std::string name;
   std::vector<double> values;  // what a model must remember beside the name
   bool symmetric;              // as far as decoders care
+  double mistake;              // what one costs in the mean: the unit in which lambda is thought of
 };
 
 }  // namespace m4n::detail

@@ -111,6 +111,8 @@ std::string cv_json(const CvResult& result, const CvOptions& options, const std:
     row.set("test", cell.test);
     chosen.push(std::move(row));
   }
+  std::vector<std::string> warnings;
+  for (const Message& message : result.warnings) warnings.push_back(message.text());
   return Json::object({{"task", structure_named(options.train.task).name()},
                        {"loss", result.loss_name},
                        {"features", to_string(options.train.features)},
@@ -133,6 +135,7 @@ std::string cv_json(const CvResult& result, const CvOptions& options, const std:
                        {"chosen", std::move(chosen)},
                        {"unconverged", result.unconverged()},
                        {"notes", result.notes},
+                       {"warnings", warnings},
                        {"seed", options.train.seed},
                        {"model", model_path}})
              .text() +

@@ -17,17 +17,6 @@ using detail::say;
 using detail::Structure;
 using detail::structure_named;
 
-std::vector<double> usual_lambdas() {
-  constexpr int smallest_power = -16;
-  std::vector<double> out;
-  for (int power = 0; power >= smallest_power; --power) out.push_back(std::ldexp(1.0, power));
-  return out;
-}
-
-std::size_t first_usual_lambdas(const std::string& task) {
-  return structure_named(task).traits().several_parts ? 6 : 9;
-}
-
 std::string name_of(const Candidate& candidate, std::span<const Candidate> all) {
   const auto twin = [&](const Candidate& other) {
     return other.surrogate == candidate.surrogate && other.smoothing == candidate.smoothing &&

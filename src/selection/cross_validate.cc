@@ -17,6 +17,7 @@
 #include "core/message.h"
 #include "core/parallel.h"
 #include "features/prepared.h"
+#include "m4n/fit.h"
 #include "selection/cv_choice.h"
 #include "structures/structure.h"
 
@@ -75,12 +76,13 @@ class CrossValidation {
         raw_target_(raw_target),
         options_(options),
         context_(context) {
-    if (options.candidates.empty() || options.lambdas.empty() || options.gammas.empty())
-      throw UsageError("cross-validation needs at least one candidate, one lambda and one gamma");
+    if (options.candidates.empty() || options.gammas.empty())
+      throw UsageError("cross-validation needs at least one candidate and one gamma");
     check_grid(options);
     if (options.train.bins > 0 && raw_target.size() != data.examples())
       throw UsageError("cutting grades anew in every training part needs the raw target of every example");
-    result_.splits = (splits_ = make_splits(data.examples(), options.plan, options.train.seed)).size();
+    const Strata strata = options.plan.stratify ? structure_.strata(data) : Strata{};
+    result_.splits = (splits_ = make_splits(data.examples(), options.plan, options.train.seed, strata)).size();
     result_.examples = data.examples();
     result_.labels = data.label.size();
     result_.features = cols(data.x);
@@ -99,12 +101,18 @@ class CrossValidation {
       compute(batches);
       batches = stopped() ? std::vector<Batch>{} : extensions();
     }
-    for (const Family& family : families_)
-      if (std::string note = family.grid.note(name_of(result_.candidates[family.candidates[0]], {})); !note.empty())
-        result_.notes.push_back(std::move(note));
+    for (const Family& family : families_) {
+      const std::string who = name_of(result_.candidates[family.candidates[0]], {});
+      if (std::string note = family.grid.note(who); !note.empty()) result_.notes.push_back(std::move(note));
+      if (Message warning = family.grid.warning(who); !warning.pieces().empty())
+        result_.warnings.push_back(std::move(warning));
+    }
     result_.seconds = seconds();
     result_.interrupted = stopped();
-    if (!result_.interrupted) choose(result_);
+    if (!result_.interrupted) {
+      choose(result_);
+      warn_of_constant_choice();
+    }
     return std::move(result_);
   }
 
@@ -118,11 +126,28 @@ class CrossValidation {
     };
     auto family = std::find_if(families_.begin(), families_.end(), same);
     if (family == families_.end()) {
-      family =
-          families_.insert(families_.end(), Family{o, {}, {}, LambdaGrid(options_.lambdas, options_.first_lambdas)});
+      family = families_.insert(families_.end(), Family{o, {}, {}, grid_of(o)});
     }
     family->candidates.push_back(index);
     family->decoders.push_back(candidate.decode);
+  }
+
+  LambdaGrid grid_of(const TrainOptions& family) const {
+    if (!options_.lambdas.empty()) return {options_.lambdas, 0};
+    return LambdaGrid::usual(family.task, lambda_unit(family, data_));
+  }
+
+  void warn_of_constant_choice() {
+    const CvPoint& best = result_.best;
+    const auto varies = [&](const CvCell& cell) {
+      return cell.candidate == best.candidate && cell.gamma == best.gamma && cell.lambda == best.lambda &&
+             !cell.constant;
+    };
+    if (std::any_of(result_.cells.begin(), result_.cells.end(), varies)) return;
+    result_.warnings.push_back(
+        say("the choice, {} with lambda {}, predicts the same for every example of every validation part; => try other "
+            "--features, or smaller --lambdas",
+            name_of(result_.candidates[best.candidate], result_.candidates), lambda_text(best.lambda)));
   }
 
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
@@ -160,12 +185,12 @@ class CrossValidation {
         if (!present[c]) absent[c].push_back(s + 1);
     }
     for (const auto& [c, splits] : absent)
-      result_.notes.push_back(fmt::format(
+      result_.warnings.push_back(say(
           "{} '{}' has no example in the training part of {} of the {} splits ({}{}): it cannot be learnt there{}",
           options_.train.bins > 0 ? "grade" : "class", data_.class_names[c], splits.size(), splits_.size(),
           fmt::join(splits.begin(), splits.begin() + std::min<std::ptrdiff_t>(5, std::ssize(splits)), ", "),
           splits.size() > 5 ? ", .." : "",
-          options_.train.bins > 0 ? "; tied targets can do that: use fewer --bins" : ""));
+          options_.train.bins > 0 ? say("; tied targets can do that: => use fewer --bins") : Message()));
   }
 
   // ---- fitting
@@ -217,9 +242,9 @@ class CrossValidation {
       for (std::size_t l = 0; l < points.size(); ++l)
         for (std::size_t d = 0; d < family.decoders.size(); ++d) {
           const SolveResult& solved = points[l].result;
-          cells.push_back({s, g, family.candidates[d], batch->lambdas[l], points[l].validation[d], points[l].test[d],
-                           solved.certificate.relative_gap(), solved.certificate.converged, solved.seconds,
-                           solved.oracle_error});
+          cells.push_back({s, g, family.candidates[d], batch->lambdas[l], points[l].validation[d].mean,
+                           points[l].test[d].mean, solved.certificate.relative_gap(), solved.certificate.converged,
+                           points[l].validation[d].constant, solved.seconds, solved.oracle_error});
         }
       record(cells, true);
     }
@@ -244,10 +269,8 @@ class CrossValidation {
       };
       const std::vector<LossesByDecoder> on_validation = losses(validation);
       const std::vector<LossesByDecoder> on_test =
-          test != nullptr
-              ? losses(*test)
-              : std::vector<LossesByDecoder>(
-                    waiting.size(), LossesByDecoder(family.decoders.size(), std::numeric_limits<double>::quiet_NaN()));
+          test != nullptr ? losses(*test)
+                          : std::vector<LossesByDecoder>(waiting.size(), LossesByDecoder(family.decoders.size()));
       for (std::size_t l = 0; l < waiting.size(); ++l)
         points.push_back({waiting[l]->result, on_validation[l], on_test[l]});
       waiting.clear();
@@ -290,8 +313,8 @@ class CrossValidation {
       for (const CvPoint& point : points)
         if (std::count(families_[f].candidates.begin(), families_[f].candidates.end(), point.candidate) > 0)
           own.push_back(point);
-      const CvPoint best = best_point(own);
-      std::vector<double> more = families_[f].grid.extend(best, reached(best), options_.extend);
+      std::vector<double> more = families_[f].grid.extend(
+          own, [&](const CvPoint& point) { return reached(point); }, options_.extend);
       if (!more.empty()) out.push_back({f, std::move(more)});
     }
     return out;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "core/message.h"
+#include "structures/structure.h"
 
 namespace m4n::detail {
 
@@ -121,6 +122,17 @@ LambdaGrid::LambdaGrid(std::vector<double> lambdas, std::size_t first) : lambdas
   lambdas_.erase(split, lambdas_.end());
 }
 
+LambdaGrid LambdaGrid::usual(const std::string& task, double unit) {
+  constexpr int powers = 17;  // 2^0 to 2^-16
+  std::vector<double> lambdas;
+  for (int power = 0; power < powers; ++power) {
+    const double lambda = std::ldexp(unit, -power);
+    if (lambda >= smallest_lambda && lambda <= largest_lambda) lambdas.push_back(lambda);
+  }
+  if (lambdas.empty()) lambdas.push_back(std::clamp(unit, smallest_lambda, largest_lambda));
+  return {std::move(lambdas), structure_named(task).traits().several_parts ? std::size_t{6} : std::size_t{9}};
+}
+
 // The next lambdas of the grid, while the best one is among the last two.
 std::vector<double> LambdaGrid::walk_on(const CvPoint& best, bool reached) {
   const std::size_t n = lambdas_.size();
@@ -132,8 +144,16 @@ std::vector<double> LambdaGrid::walk_on(const CvPoint& best, bool reached) {
   return out;
 }
 
-std::vector<double> LambdaGrid::extend(const CvPoint& best, bool reached, bool allowed) {
-  stuck_ = nullptr;
+std::vector<double> LambdaGrid::extend(const std::vector<CvPoint>& points,
+                                       const std::function<bool(const CvPoint&)>& reached_at, bool allowed) {
+  stuck_ = {};
+  CvPoint best = best_point(points);
+  flat_ = std::all_of(points.begin(), points.end(),
+                      [&](const CvPoint& point) { return point.validation_mean == best.validation_mean; });
+  if (flat_ && lambdas_.size() > 1)
+    best = *std::find_if(points.begin(), points.end(),
+                         [&](const CvPoint& point) { return point.lambda == lambdas_.back(); });
+  const bool reached = reached_at(best);
   if (!waiting_.empty()) {
     std::vector<double> out = walk_on(best, reached);
     if (!out.empty() || best.lambda != lambdas_.front()) return out;
@@ -141,25 +161,38 @@ std::vector<double> LambdaGrid::extend(const CvPoint& best, bool reached, bool a
   const bool lower = best.lambda == lambdas_.back(), upper = best.lambda == lambdas_.front();
   if (lambdas_.size() < 2 || (!lower && !upper)) return {};
   if (first_edge_ == 0) first_edge_ = best.lambda;
+  edge_ = best.lambda;
   int& times = lower ? below_ : above_;
-  if (!allowed) stuck_ = "--extend yes goes beyond it";
-  if (times == most_extensions) stuck_ = "give --lambdas that reach farther";
+  if (!allowed) stuck_ = say("=> --extend yes goes beyond it");
+  if (times == most_extensions) stuck_ = say("=> give --lambdas that reach farther");
   if (!reached) stuck_ = "most fits there stop before the tolerance, so it goes no farther";
   std::vector<double> out = beyond(lambdas_, lower);
   if (out.back() < smallest_lambda || out.front() > largest_lambda) stuck_ = "lambda cannot go farther";
-  if (stuck_ != nullptr) return {};
+  if (!stuck_.pieces().empty()) return {};
   ++times;
   lambdas_.insert(lower ? lambdas_.end() : lambdas_.begin(), out.begin(), out.end());
   return out;
 }
 
 std::string LambdaGrid::note(const std::string& who) const {
-  if (first_edge_ == 0) return "";
-  std::string out = fmt::format("the best lambda of {} was at the edge of the grid, {}", who, lambda_text(first_edge_));
+  if (below_ + above_ == 0) return "";
+  std::string out =
+      flat_ ? fmt::format("all lambdas of {} were equally good", who)
+            : fmt::format("the best lambda of {} was at the edge of the grid, {}", who, lambda_text(first_edge_));
   if (below_ > 0) out += fmt::format("; extended down to {}", lambda_text(lambdas_.back()));
   if (above_ > 0) out += fmt::format("; extended up to {}", lambda_text(lambdas_.front()));
-  if (stuck_ != nullptr) out += fmt::format("{}: {}", below_ + above_ > 0 ? ", where it still is" : "", stuck_);
   return out;
+}
+
+Message LambdaGrid::warning(const std::string& who) const {
+  const bool stuck = !stuck_.pieces().empty();
+  if (flat_ && lambdas_.size() > 1)
+    return say(
+        "{}: the validation loss is the same for every lambda from {} to {}, so nothing was chosen; => check that the "
+        "features tell the labels apart{}{}",
+        who, lambda_text(lambdas_.front()), lambda_text(lambdas_.back()), stuck ? ", or " : "", stuck_);
+  if (!stuck) return {};
+  return say("the best lambda of {} is at the edge of the grid, {}: {}", who, lambda_text(edge_), stuck_);
 }
 
 }  // namespace m4n::detail

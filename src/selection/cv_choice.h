@@ -1,5 +1,6 @@
 // From the cells of a cross-validation to what was chosen and how well it does: pure bookkeeping, no learning.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,13 +26,18 @@ class LambdaGrid {
  public:
   // Descending. Of them `first` are tried at once, all if it is 0.
   LambdaGrid(std::vector<double> lambdas, std::size_t first);
+  // The usual one for a task, times `unit`.
+  static LambdaGrid usual(const std::string& task, double unit);
   const std::vector<double>& tried() const { return lambdas_; }
 
-  // The lambdas to add when `best` is the best point so far: two beyond the edge it lies at, up to four times in each
-  // direction, while `reached` (most fits at that point reached the tolerance) and `allowed`. None otherwise.
-  std::vector<double> extend(const CvPoint& best, bool reached, bool allowed);
-  // What a user should know about it, of the candidate `who`; empty: nothing.
+  // The lambdas to add when `points` are those so far: two beyond the edge at which the best of them lies, up to four
+  // times in each direction, while `reached` (most fits there reached the tolerance) and `allowed`. Where all lambdas
+  // are equally good, a smaller one may tell them apart: the edge is the lower one. None otherwise.
+  std::vector<double> extend(const std::vector<CvPoint>& points, const std::function<bool(const CvPoint&)>& reached,
+                             bool allowed);
+  // What was done, of the candidate `who`, and what a user should do about it; empty: nothing.
   std::string note(const std::string& who) const;
+  Message warning(const std::string& who) const;
 
  private:
   std::vector<double> walk_on(const CvPoint& best, bool reached);
@@ -39,7 +45,9 @@ class LambdaGrid {
   std::vector<double> waiting_;  // below them
   int below_ = 0, above_ = 0;    // extensions
   double first_edge_ = 0;        // where the best lambda was before the first of them
-  const char* stuck_ = nullptr;  // why the best lambda stays at an edge
+  double edge_ = 0;              // and where it was last
+  Message stuck_;                // why the best lambda stays at an edge
+  bool flat_ = false;            // all lambdas tried are equally good
 };
 
 }  // namespace m4n::detail

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using Tree = nlohmann::ordered_json;
 
 constexpr const char* header =
-    "split,surrogate,smoothing,decode,gamma,lambda,validation,test,relative_gap,converged,seconds,oracle_error\n";
+    "split,surrogate,smoothing,decode,gamma,lambda,validation,test,relative_gap,converged,constant,seconds,oracle_error\n";
 enum Column {
   c_split,
   c_surrogate,
@@ -39,6 +39,7 @@ enum Column {
   c_test,
   c_gap,
   c_converged,
+  c_constant,
   c_seconds,
   c_oracle_error,
   columns
@@ -113,6 +114,7 @@ Tree settings(const Dataset& data, std::span<const double> raw_target, const CvO
               {"lambdas", options.lambdas},
               {"warm_path", options.warm_path},
               {"gammas", gammas},
+              {"stratify", options.plan.stratify},
               {"splits", options.plan.splits},
               {"ratio", options.plan.ratio},
               {"folds", options.plan.folds},
@@ -200,9 +202,9 @@ CvStore::CvStore(std::string directory, const Dataset& data, std::span<const dou
 
 std::string CvStore::line(const CvCell& cell) const {
   const Candidate& c = candidates_[cell.candidate];
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", cell.split + 1, to_string(c.surrogate), c.smoothing,
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", cell.split + 1, to_string(c.surrogate), c.smoothing,
                      to_string(c.decode), gamma_text(gammas_[cell.gamma]), cell.lambda, cell.validation, cell.test,
-                     cell.relative_gap, cell.converged ? 1 : 0, cell.seconds,
+                     cell.relative_gap, cell.converged ? 1 : 0, cell.constant ? 1 : 0, cell.seconds,
                      cell.oracle_error ? fmt::format("{}", *cell.oracle_error) : "");
 }
 
@@ -241,6 +243,7 @@ void CvStore::read_cells() {
     cell.test = value(c_test);
     cell.relative_gap = value(c_gap);
     cell.converged = value(c_converged) != 0;
+    cell.constant = value(c_constant) != 0;
     cell.seconds = value(c_seconds);
     if (!cells[c_oracle_error].empty()) cell.oracle_error = value(c_oracle_error);
     known_.push_back(cell);

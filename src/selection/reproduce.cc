@@ -83,6 +83,7 @@ CvOptions common(const ReproduceOptions& options, const PaperTask& task) {
   o.train.seed = options.seed;
   o.train.tol = task.tol;
   o.plan.splits = options.splits;
+  o.plan.stratify = false;  // the paper does not
   o.lambdas = powers_of_two(1, 10);
   o.extend = false;
   return o;

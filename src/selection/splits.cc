@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
+#include <tuple>
 
 #include "core/message.h"
 #include "core/rng.h"
 #include "m4n/cross_validate.h"
+#include "structures/structure.h"
 
 namespace m4n {
 namespace {
@@ -18,21 +21,79 @@ using detail::say;
 constexpr std::uint64_t split_stream = 1000, fold_stream = 999;
 constexpr int fewest_folds = 3;  // training, validation, test
 
-std::vector<std::size_t> shuffled(std::size_t n, std::uint64_t seed, std::uint64_t stream) {
+std::vector<std::size_t> shuffled(std::size_t n, Rng& rng) {
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  Rng(seed, stream).shuffle(std::span(order));
+  rng.shuffle(std::span(order));
   return order;
 }
 
-std::vector<std::size_t> part(const std::vector<std::size_t>& order, std::size_t first, std::size_t last) {
-  std::vector<std::size_t> out(order.begin() + static_cast<std::ptrdiff_t>(first),
-                               order.begin() + static_cast<std::ptrdiff_t>(last));
-  std::sort(out.begin(), out.end());
+// The part of every example, part p getting sizes[p] of them.
+//
+// Iterative stratification (Sechidis, Tsoumakas, Vlahavas 2011): the rarest label first, its examples in random order,
+// each to the part that lacks most of this label; of several to the one that lacks most examples. A part that is full
+// gets no more, so that sizes are exact. Examples without labels, and all where there are none, fill what is left.
+std::vector<std::int32_t> assigned(std::size_t n, const std::vector<std::size_t>& sizes, const Strata& strata,
+                                   Rng& rng) {
+  constexpr std::int32_t nowhere = -1;
+  const std::vector<std::size_t> order = shuffled(n, rng);
+  std::vector<std::int32_t> part_of(n, nowhere);
+  std::vector<std::size_t> room = sizes;
+  if (!strata.tag.empty()) {
+    const auto tags = static_cast<std::size_t>(1 + *std::max_element(strata.tag.begin(), strata.tag.end()));
+    std::vector<std::vector<std::size_t>> having(tags);  // the examples of a tag, in random order
+    for (const std::size_t i : order)
+      for (std::size_t l = strata.tags.begin(i); l < strata.tags.end(i); ++l)
+        having[static_cast<std::size_t>(strata.tag[l])].push_back(i);
+    std::vector<std::vector<double>> lacks(tags, std::vector<double>(sizes.size()));
+    std::set<std::pair<std::size_t, std::size_t>> rarest;  // examples left, tag
+    std::vector<std::size_t> left(tags);
+    for (std::size_t t = 0; t < tags; ++t) {
+      left[t] = having[t].size();
+      rarest.emplace(left[t], t);
+      for (std::size_t p = 0; p < sizes.size(); ++p)
+        lacks[t][p] = static_cast<double>(left[t]) * static_cast<double>(sizes[p]) / static_cast<double>(n);
+    }
+    while (!rarest.empty()) {
+      const std::size_t t = rarest.begin()->second;
+      for (const std::size_t i : having[t]) {
+        if (part_of[i] != nowhere) continue;
+        std::size_t best = 0;
+        for (std::size_t p = 1; p < sizes.size(); ++p)
+          if (room[best] == 0 ||
+              (room[p] > 0 && std::make_pair(lacks[t][p], room[p]) > std::make_pair(lacks[t][best], room[best])))
+            best = p;
+        part_of[i] = static_cast<std::int32_t>(best);
+        --room[best];
+        for (std::size_t l = strata.tags.begin(i); l < strata.tags.end(i); ++l) {
+          const auto own = static_cast<std::size_t>(strata.tag[l]);
+          lacks[own][best] -= 1;
+          if (own == t) continue;
+          rarest.erase({left[own], own});
+          rarest.emplace(--left[own], own);
+        }
+      }
+      rarest.erase({left[t], t});
+    }
+  }
+  std::size_t p = 0;
+  for (const std::size_t i : order) {
+    if (part_of[i] != nowhere) continue;
+    while (room[p] == 0) ++p;
+    part_of[i] = static_cast<std::int32_t>(p);
+    --room[p];
+  }
+  return part_of;
+}
+
+std::vector<std::size_t> part(const std::vector<std::int32_t>& part_of, std::int32_t p) {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; i < part_of.size(); ++i)
+    if (part_of[i] == p) out.push_back(i);
   return out;
 }
 
-std::vector<Split> random_splits(std::size_t n, const SplitPlan& plan, std::uint64_t seed) {
+std::vector<Split> random_splits(std::size_t n, const SplitPlan& plan, std::uint64_t seed, const Strata& strata) {
   const double total = plan.ratio[0] + plan.ratio[1] + plan.ratio[2];
   for (const double share : plan.ratio)
     if (!(share > 0) || !std::isfinite(total))
@@ -53,19 +114,10 @@ std::vector<Split> random_splits(std::size_t n, const SplitPlan& plan, std::uint
             n, plan.ratio[0], plan.ratio[1], plan.ratio[2], train, validation, n - std::min(n, train + validation)));
   std::vector<Split> out;
   for (int s = 0; s < plan.splits; ++s) {
-    const std::vector<std::size_t> order = shuffled(n, seed, split_stream + static_cast<std::uint64_t>(s));
-    out.push_back({part(order, 0, train), part(order, train, train + validation), part(order, train + validation, n)});
+    Rng rng(seed, split_stream + static_cast<std::uint64_t>(s));
+    const std::vector<std::int32_t> part_of = assigned(n, {train, validation, n - train - validation}, strata, rng);
+    out.push_back({part(part_of, 0), part(part_of, 1), part(part_of, 2)});
   }
-  return out;
-}
-
-std::vector<std::int32_t> random_folds(std::size_t n, int folds, std::uint64_t seed) {
-  if (static_cast<std::size_t>(folds) > n)
-    throw Error(say("--folds {}: the data have only {} examples; => use at most as many folds", folds, n));
-  const std::vector<std::size_t> order = shuffled(n, seed, fold_stream);
-  std::vector<std::int32_t> out(n);
-  for (std::size_t place = 0; place < n; ++place)
-    out[order[place]] = static_cast<std::int32_t>(place % static_cast<std::size_t>(folds));
   return out;
 }
 
@@ -82,7 +134,21 @@ std::vector<Split> checked(const std::vector<Split>& splits, std::size_t n) {
 
 }  // namespace
 
-std::vector<Split> make_splits(std::size_t examples, const SplitPlan& plan, std::uint64_t seed) {
+Strata strata_of(const std::string& task, const Dataset& data) { return detail::structure_named(task).strata(data); }
+
+std::vector<std::int32_t> random_folds(std::size_t n, int folds, std::uint64_t seed, const Strata& strata) {
+  if (folds < 2) throw UsageError(say("--folds {}: expected at least 2", folds));
+  const auto count = static_cast<std::size_t>(folds);
+  if (count > n) throw Error(say("--folds {}: the data have only {} examples; => use at most as many folds", folds, n));
+  std::vector<std::size_t> sizes(count, n / count);
+  for (std::size_t f = 0; f < n % count; ++f) ++sizes[f];
+  Rng rng(seed, fold_stream);
+  return assigned(n, sizes, strata, rng);
+}
+
+std::vector<Split> make_splits(std::size_t examples, const SplitPlan& plan, std::uint64_t seed, const Strata& strata) {
+  if (!strata.tag.empty() && strata.tags.count() != examples)
+    throw Error(say("labels of {} examples to stratify {} examples by", strata.tags.count(), examples));
   if (!plan.given.empty()) return checked(plan.given, examples);
   constexpr double most_places = 2e8;  // of examples in splits, 8 bytes each
   const int asked = plan.fold_of.empty() ? (plan.folds > 0 ? plan.folds : plan.splits)
@@ -90,9 +156,9 @@ std::vector<Split> make_splits(std::size_t examples, const SplitPlan& plan, std:
   if (static_cast<double>(asked) * static_cast<double>(examples) > most_places)
     throw Error(
         say("{} splits of {} examples are too many to keep; => use fewer --splits or --folds", asked, examples));
-  if (plan.folds == 0 && plan.fold_of.empty()) return random_splits(examples, plan, seed);
+  if (plan.folds == 0 && plan.fold_of.empty()) return random_splits(examples, plan, seed, strata);
   std::vector<std::int32_t> fold_of = plan.fold_of;
-  if (fold_of.empty()) fold_of = random_folds(examples, plan.folds, seed);
+  if (fold_of.empty()) fold_of = random_folds(examples, plan.folds, seed, strata);
   if (fold_of.size() != examples) throw Error(say("{} fold numbers for {} examples", fold_of.size(), examples));
   const int folds = 1 + *std::max_element(fold_of.begin(), fold_of.end());
   std::vector<bool> used(static_cast<std::size_t>(std::max(folds, 0)));

@@ -20,6 +20,7 @@
 #include "features/row_weights.h"
 #include "losses/registry.h"
 #include "m4n/context.h"
+#include "m4n/cross_validate.h"
 #include "m4n/dataset.h"
 #include "m4n/evaluate.h"
 #include "m4n/model.h"
@@ -178,6 +179,9 @@ class Structure {
                         const std::string& model_name) const = 0;
   // For people, before training: what they may not expect of these data.
   virtual std::vector<std::string> remarks(const Dataset&, const TrainOptions&) const { return {}; }
+
+  // Labels that the parts of a cross-validation should have alike; none where there are none to go by.
+  virtual Strata strata(const Dataset&) const { return Strata(); }
 
   // ---- learning
 

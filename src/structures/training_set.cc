@@ -61,6 +61,16 @@ void require_scores(std::span<const double> scores) {
         "correct it, or leave the example out");
 }
 
+bool same_for_all(const Groups& labels, std::span<const std::int32_t> predicted) {
+  if (labels.count() < 2) return false;
+  if (std::all_of(predicted.begin(), predicted.end(), [&](std::int32_t label) { return label == predicted[0]; }))
+    return true;
+  const auto own = [&](std::size_t i) { return predicted.subspan(labels.begin(i), labels.end(i) - labels.begin(i)); };
+  for (std::size_t i = 1; i < labels.count(); ++i)
+    if (!std::equal(own(i).begin(), own(i).end(), own(0).begin(), own(0).end())) return false;
+  return true;
+}
+
 RowTrainingSet::RowTrainingSet(Dataset data, const TrainOptions& options, bool bias, RowsWeigh rows_weigh,
                                const Context& context, KernelForm form)
     : data_(std::move(data)),
@@ -73,7 +83,7 @@ RowTrainingSet::RowTrainingSet(Dataset data, const TrainOptions& options, bool b
 double RowTrainingSet::train_loss(const Solution& solution, const TrainOptions& options, Decoder decode,
                                   const Context& context) const {
   const std::vector<double> scores = training_scores(features_, weights_of(solution), outputs(), bias_, context);
-  return mean_loss(scores, data_, solution, options, decode, context);
+  return mean_cost(data_, predicted(scores, data_, solution, options, decode, context));
 }
 
 std::unique_ptr<HeldOut> RowTrainingSet::hold_out(Dataset examples, std::span<const std::size_t>) const {
@@ -95,8 +105,10 @@ std::vector<LossesByDecoder> RowTrainingSet::mean_losses(const HeldOut& held_out
     const std::vector<double> scores = row_scores(plain, cols(part.rows), outputs(), view(part.rows), context);
     require_scores(scores);
     out.emplace_back();
-    for (const Decoder decode : decoders)
-      out.back().push_back(mean_loss(scores, part.examples, *solution, options, decode, context));
+    for (const Decoder decode : decoders) {
+      const std::vector<std::int32_t> labels = predicted(scores, part.examples, *solution, options, decode, context);
+      out.back().push_back({mean_cost(part.examples, labels), same_for_all(part.examples.labels, labels)});
+    }
   }
   return out;
 }

@@ -2,6 +2,7 @@
 // wanted. Cross-validation compares surrogates on the very same features; fit() is the case of one.
 #pragma once
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,8 +30,13 @@ class HeldOut {
   virtual ~HeldOut() = default;
 };
 
-// Mean losses on a part of the data: one by decoder for every solution.
-using LossesByDecoder = std::vector<double>;
+// How predictions did on a part of the data.
+struct PartLoss {
+  double mean = std::numeric_limits<double>::quiet_NaN();
+  bool constant = false;  // every example of the part got the same prediction
+};
+// One by decoder.
+using LossesByDecoder = std::vector<PartLoss>;
 
 class TrainingSet {
  public:
@@ -72,6 +78,9 @@ std::vector<double> normalised_weights(const Dataset& data, std::span<const doub
 // Data or options so extreme that doubles cannot hold the answer give no model.
 void check_finite(const Solution& solution, std::span<const double> weights);
 void check_finite(const Solution& solution, std::span<const float> weights);
+// Whether all examples are given the same labels; of examples of several sizes, the same label everywhere. One example
+// tells nothing.
+bool same_for_all(const Groups& labels, std::span<const std::int32_t> predicted);
 // Throws Error where a score is beyond what can be computed with.
 void require_scores(std::span<const double> scores);
 
@@ -110,9 +119,12 @@ class RowTrainingSet : public TrainingSet {
 
   // How many scores the weights give a row.
   virtual std::size_t outputs() const = 0;
-  // The mean loss of predictions by `scores`, rows x outputs, for these examples.
-  virtual double mean_loss(std::span<const double> scores, const Dataset& examples, const Solution& solution,
-                           const TrainOptions& options, Decoder decode, const Context& context) const = 0;
+  // What `scores`, rows x outputs, say of these examples, as Dataset::label holds it.
+  virtual std::vector<std::int32_t> predicted(std::span<const double> scores, const Dataset& examples,
+                                              const Solution& solution, const TrainOptions& options, Decoder decode,
+                                              const Context& context) const = 0;
+  // Mean cost of predictions for these examples.
+  virtual double mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const = 0;
   // Weights as a model has them.
   RowWeights row_weights(std::vector<double> weights) const {
     return finished_weights(features_, std::move(weights), outputs(), bias_);

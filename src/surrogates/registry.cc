@@ -9,8 +9,8 @@ namespace m4n::detail {
 namespace {
 
 constexpr SurrogateRow rows[] = {
-    {.kind = SurrogateKind::m4n, .name = "m4n", .help = "max-min margin", .mean_over_parts = true, .smoothing = true},
-    {.kind = SurrogateKind::m3n, .name = "m3n", .help = "max-margin", .mean_over_parts = true},
+    {.kind = SurrogateKind::m4n, .name = "m4n", .help = "max-min margin", .contains_costs = true, .smoothing = true},
+    {.kind = SurrogateKind::m3n, .name = "m3n", .help = "max-margin", .contains_costs = true},
     {.kind = SurrogateKind::crf, .name = "crf", .help = "log-likelihood", .probabilities = true},
     {.kind = SurrogateKind::qs, .name = "qs", .help = "squared error of the costs", .closed_form = true}};
 

@@ -12,10 +12,10 @@ struct SurrogateRow {
   SurrogateKind kind;
   const char* name;
   const char* help;
-  bool mean_over_parts = false;  // its loss contains the costs, which are means over the parts of an output
-  bool smoothing = false;        // the max-min game can be smoothed
-  bool probabilities = false;    // its scores define a distribution over outputs
-  bool closed_form = false;      // no solver to choose
+  bool contains_costs = false;  // its loss does, as a mean over the parts of an output; lambda goes by them
+  bool smoothing = false;       // the max-min game can be smoothed
+  bool probabilities = false;   // its scores define a distribution over outputs
+  bool closed_form = false;     // no solver to choose
 };
 
 // In the order in which they are shown.

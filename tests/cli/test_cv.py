@@ -238,5 +238,7 @@ def test_bad_input_is_refused_with_the_reason(m4n, small, options, code, message
 def test_a_class_absent_from_a_training_part_is_reported(m4n, tmp_path):
     x, y = blobs(40, 3, 2, seed=6)
     data = write_csv(tmp_path / "rare.csv", x, ["rare" if i == 3 else str(c) for i, c in enumerate(y)])
-    result = m4n("cv", data, "--splits", "30", "--lambdas", "0.1,0.01", expect=DONE)
+    fold = ["a" if i == 3 else "bcd"[i % 3] for i in range(40)]  # the only one tests, then validates
+    data.write_text("\n".join(f"{line},{f}" for line, f in zip(data.read_text().splitlines(), ["fold", *fold])))
+    result = m4n("cv", data, "--folds", "fold", "--lambdas", "0.1,0.01", expect=DONE)
     assert "class 'rare' has no example in the training part of" in result.stderr

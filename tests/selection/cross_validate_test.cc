@@ -85,6 +85,63 @@ TEST(Splits, FoldsTestEveryExampleOnceAndValidateOnTheNextFold) {
   EXPECT_EQ(make_splits(6, plan, 1)[1].test, (std::vector<std::size_t>{1, 4}));
 }
 
+// Every part has its share of every class, as nearly as whole examples allow.
+TEST(Splits, ClassesAreAsFrequentInEveryPart) {
+  Rng rng(3);
+  for (const std::size_t n : {30UL, 101UL, 1000UL}) {
+    Strata strata{{}, Groups(n)};
+    for (std::size_t i = 0; i < n; ++i) strata.tag.push_back(static_cast<std::int32_t>(rng.below(7) * rng.below(3) / 4));
+    SplitPlan plan;
+    plan.splits = 5;
+    const auto count = [&](const std::vector<std::size_t>& part, std::int32_t tag) {
+      return static_cast<double>(
+          std::count_if(part.begin(), part.end(), [&](std::size_t i) { return strata.tag[i] == tag; }));
+    };
+    for (const Split& s : make_splits(n, plan, 5, strata)) {
+      EXPECT_EQ(s.train.size() + s.validation.size() + s.test.size(), n);
+      for (std::int32_t tag = 0; tag < 4; ++tag) {
+        const double all = count(s.train, tag) + count(s.validation, tag) + count(s.test, tag);
+        EXPECT_NEAR(count(s.train, tag), 0.6 * all, 2);
+        EXPECT_NEAR(count(s.validation, tag), 0.2 * all, 2);
+      }
+    }
+    plan.folds = 5;
+    for (const Split& s : make_splits(n, plan, 5, strata))
+      for (std::int32_t tag = 0; tag < 4; ++tag)
+        EXPECT_NEAR(count(s.test, tag),
+                    static_cast<double>(std::count(strata.tag.begin(), strata.tag.end(), tag)) / 5, 2);
+    EXPECT_NE(random_folds(n, 3, 1, strata), random_folds(n, 3, 2, strata));
+    EXPECT_EQ(random_folds(n, 3, 1, strata), random_folds(n, 3, 1, strata));
+  }
+}
+
+// Label sets: a label of few examples is in every fold, which random folds miss one time in three.
+TEST(Splits, RareLabelsAreInEveryFold) {
+  Rng rng(4);
+  constexpr std::size_t n = 200;
+  Strata strata;
+  std::vector<std::size_t> ends{0};
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i < 5) strata.tag.push_back(0);
+    for (std::int32_t tag = 1; tag < 4; ++tag)
+      if (rng.uniform() < 0.3) strata.tag.push_back(tag);
+    ends.push_back(strata.tag.size());
+  }
+  strata.tags = Groups(std::move(ends));
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const std::vector<std::int32_t> fold = random_folds(n, 5, seed, strata);
+    std::vector<int> rare(5), size(5);
+    for (std::size_t i = 0; i < n; ++i) {
+      ++size[static_cast<std::size_t>(fold[i])];
+      if (i < 5) ++rare[static_cast<std::size_t>(fold[i])];
+    }
+    EXPECT_EQ(rare, std::vector<int>(5, 1));
+    EXPECT_EQ(size, std::vector<int>(5, 40));
+  }
+  Strata few{{0, 1}, Groups(2)};
+  EXPECT_THROW(make_splits(3, {}, 0, few), Error);
+}
+
 TEST(Splits, GivenOnesAreTakenAsTheyAre) {
   SplitPlan plan;
   plan.given = {{{0, 2, 4}, {1, 3}, {1, 3}}, {{1, 3}, {0, 4}, {2}}};
@@ -139,7 +196,7 @@ TEST_P(EveryFeature, CellsAreTheLossesOfModelsFittedByHand) {
   o.train.cost = {0, 1, 4, 2, 0, 1, 1, 3, 0};
   const CvResult result = cross_validate(data, {}, o);
   ASSERT_EQ(result.cells.size(), 3U * 2 * 2);
-  const std::vector<Split> splits = make_splits(data.examples(), o.plan, o.train.seed);
+  const std::vector<Split> splits = make_splits(data.examples(), o.plan, o.train.seed, strata_of(o.train.task, data));
   for (const CvCell& cell : result.cells) {
     TrainOptions train = o.train;
     train.surrogate = o.candidates[cell.candidate].surrogate;
@@ -166,12 +223,12 @@ TEST_P(EveryFeature, LearnsNothingFromAPoisonedValidationExample) {
   std::vector<double> raw;
   for (std::size_t i = 0; i < data.examples(); ++i) raw.push_back(data.label[i] + 0.3 * rng.normal());
   const CvResult clean = cross_validate(data, raw, o);
-  const std::size_t poisoned = 17;
+  const std::vector<Split> splits = make_splits(data.examples(), o.plan, o.train.seed, strata_of(o.train.task, data));
+  const std::size_t poisoned = splits[0].validation[0];
   auto& x = std::get<DenseMatrix>(data.x);
   for (std::size_t j = 0; j < x.cols; ++j) x.values[poisoned * x.cols + j] = 50 + static_cast<double>(j);
   raw[poisoned] = 1e6;
   const CvResult dirty = cross_validate(data, raw, o);
-  const std::vector<Split> splits = make_splits(data.examples(), o.plan, o.train.seed);
   std::size_t untouched = 0, touched = 0;
   for (std::size_t c = 0; c < clean.cells.size(); ++c) {
     const Split& split = splits[clean.cells[c].split];
@@ -252,15 +309,38 @@ TEST(CrossValidate, ExtendsTheGridWhereTheBestLambdaIsAtItsEdge) {
   o.lambdas = {1, 0.5, 0.25};  // too large for these data
   const CvResult stuck = cross_validate(data, {}, o);
   EXPECT_EQ(stuck.cells.size(), 3U * 3);
-  ASSERT_EQ(stuck.notes.size(), 1U);
-  EXPECT_NE(stuck.notes[0].find("edge"), std::string::npos);
+  EXPECT_TRUE(stuck.notes.empty());
+  ASSERT_EQ(stuck.warnings.size(), 1U);
+  EXPECT_NE(stuck.warnings[0].text().find("edge"), std::string::npos);
   o.extend = true;
   const CvResult extended = cross_validate(data, {}, o);
   EXPECT_GT(extended.cells.size(), stuck.cells.size());
+  ASSERT_EQ(extended.notes.size(), 1U);
+  EXPECT_NE(extended.notes[0].find("extended down to"), std::string::npos);
   EXPECT_LT(extended.best.validation_mean, stuck.best.validation_mean);
   EXPECT_LT(extended.best.lambda, 0.25);
   for (std::size_t l = 1; l < extended.curve.size(); ++l)
     EXPECT_DOUBLE_EQ(extended.curve[l].lambda, extended.curve[l - 1].lambda / 2);
+}
+
+// Labels that have nothing to do with the features and one class in ten: the constant is best, whatever lambda. The grid
+// is extended before it is said.
+TEST(CrossValidate, SaysWhenThePathIsFlatAndTheChoiceConstant) {
+  Rng rng(21);
+  Dataset data = test::random_dataset(rng, 100, 1, 2);
+  for (std::size_t i = 0; i < 100; ++i) data.label[i] = i % 10 == 0 ? 1 : 0;
+  std::get<DenseMatrix>(data.x).values.assign(100, 1.0);
+  CvOptions o = small_options();
+  o.lambdas = {1, 0.5};
+  o.extend = true;
+  const CvResult result = cross_validate(data, {}, o);
+  EXPECT_GT(result.curve.size(), 2U);
+  ASSERT_EQ(result.notes.size(), 1U);
+  EXPECT_NE(result.notes[0].find("equally good; extended down to"), std::string::npos) << result.notes[0];
+  ASSERT_EQ(result.warnings.size(), 2U);
+  EXPECT_NE(result.warnings[0].text().find("the same for every lambda"), std::string::npos);
+  EXPECT_NE(result.warnings[1].text().find("predicts the same for every example"), std::string::npos);
+  for (const CvCell& cell : result.cells) EXPECT_TRUE(cell.constant);
 }
 
 TEST(CrossValidate, ReportsAClassAbsentFromATrainingPart) {
@@ -270,10 +350,11 @@ TEST(CrossValidate, ReportsAClassAbsentFromATrainingPart) {
   data.label[0] = 2;  // the only one
   CvOptions o = small_options();
   o.plan.splits = 10;
+  o.plan.stratify = false;  // else it is in the training part always
   o.candidates = {{SurrogateKind::m4n}, {SurrogateKind::m3n}, {SurrogateKind::crf}, {SurrogateKind::qs}};
   const CvResult result = cross_validate(data, {}, o);
-  ASSERT_FALSE(result.notes.empty());
-  EXPECT_NE(result.notes[0].find("class '2' has no example in the training part"), std::string::npos);
+  ASSERT_FALSE(result.warnings.empty());
+  EXPECT_NE(result.warnings[0].text().find("class '2' has no example in the training part"), std::string::npos);
   for (const CvCell& cell : result.cells) EXPECT_TRUE(std::isfinite(cell.test));
 }
 
@@ -327,7 +408,6 @@ TEST(CrossValidate, RefusesGridsThatMakeNoSense) {
     change(o);
     EXPECT_THROW(cross_validate(data, {}, o), UsageError);
   };
-  refused([](CvOptions& o) { o.lambdas = {}; });
   refused([](CvOptions& o) { o.lambdas = {0.1, 1}; });
   refused([](CvOptions& o) { o.lambdas = {1, 0}; });
   refused([](CvOptions& o) { o.candidates = {}; });

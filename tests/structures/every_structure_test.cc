@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <numeric>
 
 #include "structures/every_structure.h"
 
@@ -283,6 +284,71 @@ TEST_P(EveryStructure, OptionsOfOtherTasksAreRefused) {
   }
 }
 
+// ---- units
+
+// The usual lambda and the usual path go by the costs: the same costs in cents or in euros predict the same.
+TEST_P(EveryStructure, UnitsOfCostsDoNotMatter) {
+  const GeneratedFile file = generated(24), fresh = generated(40, 2);
+  const std::size_t labels = file.data.class_names.size();
+  for (TrainOptions options : trainable(file)) {
+    M4N_TRACE(options);
+    options.lambda = std::nullopt;
+    std::vector<double> cost = structure().loss(options, file.data.class_names).values;
+    if (cost.empty() && structure().traits().losses == LossFamily::label_sets) cost.assign(2 * labels, 1.0);
+    if (cost.empty() && structure().traits().losses == LossFamily::rankings) cost.assign(labels, 1.0);
+    const auto with_costs = [&](double scale) {
+      TrainOptions own = options;
+      own.loss.clear();
+      for (const double c : cost) own.cost.push_back(scale * c);
+      return own;
+    };
+    try {
+      structure().loss(with_costs(1), file.data.class_names);
+    } catch (const Error&) {
+      continue;  // has one loss only
+    }
+    if (cost.empty()) continue;
+    const auto fitted = [&](double scale) { return fit(file.data, with_costs(scale), {1, {}, {}}); };
+    const auto predicted = [&](const FitResult& by) {
+      return by.model.predict(read(fresh.path(), by.model, {}, Truth::required).data);
+    };
+    const auto searched = [&](double scale) {
+      CvOptions search;
+      search.train = with_costs(scale);
+      search.candidates = {{options.surrogate, 0, Decoder::automatic}};
+      search.plan.folds = 3;
+      return cross_validate(file.data, {}, search, {2, {}, {}});
+    };
+    const FitResult expected = fitted(1);
+    const CvResult found = searched(1);
+    // Powers of two scale without rounding: every number is the same, ties included.
+    for (const double scale : {0x1p-20, 0x1p20}) {
+      SCOPED_TRACE(scale);
+      const std::vector<std::int32_t> one = predicted(expected), other = predicted(fitted(scale));
+      ASSERT_EQ(one.size(), other.size());
+      const auto differing = static_cast<std::size_t>(
+          std::inner_product(one.begin(), one.end(), other.begin(), 0, std::plus<>(), std::not_equal_to<>()));
+      // Games of permutations are solved by interior points, to a tolerance.
+      const bool exact = structure().traits().losses != LossFamily::rankings;
+      EXPECT_LE(differing, exact ? 0 : one.size() / 20);
+      const CvResult scaled = searched(scale);
+      ASSERT_EQ(scaled.cells.size(), found.cells.size());
+      for (std::size_t c = 0; c < found.cells.size(); ++c)
+        EXPECT_NEAR(scaled.cells[c].validation, scale * found.cells[c].validation, (exact ? 1e-12 : 0.1) * scale);
+    }
+    // Other numbers to rounding, so to the tolerance of the fit: the objective grows as the costs do, or not at all.
+    for (const double scale : {1e-6, 1e6}) {
+      SCOPED_TRACE(scale);
+      const bool squares = surrogate_row(options.surrogate).closed_form;
+      const double before = expected.report.certificate.primal, now = fitted(scale).report.certificate.primal;
+      const auto grew_by = [&](double factor) { return std::abs(now / factor / before - 1) <= 2 * options.tol; };
+      EXPECT_TRUE(surrogate_row(options.surrogate).contains_costs ? grew_by(scale)
+                                                                  : grew_by(1) || (squares && grew_by(scale * scale)))
+          << before << " " << now;
+    }
+  }
+}
+
 // ---- judging
 
 // What a fold is told of the others shows in its scaling, its kernel or its weights, and so in the last digit of the
@@ -302,7 +368,8 @@ TEST_P(EveryStructure, FoldsKnowNothingOfEachOther) {
     options.train.features = features;
     if (is_refused(options.train)) continue;
     const CvResult found = cross_validate(data, {}, options, {2, {}, {}});
-    const std::vector<Split> splits = make_splits(data.examples(), options.plan, options.train.seed);
+    const std::vector<Split> splits = make_splits(
+        data.examples(), options.plan, options.train.seed, strata_of(options.train.task, data));
     ASSERT_EQ(found.cells.size(), splits.size() * options.candidates.size());
     for (const CvCell& cell : found.cells) {
       TrainOptions own = options.train;

@@ -8,7 +8,7 @@ inline Decoder decoder_of(const char* task, Decoder asked, SurrogateKind surroga
   TrainOptions options;
   options.surrogate = surrogate;
   options.decode = asked;
-  return structure_named(task).decoder(options, {"", {}, symmetric_costs});
+  return structure_named(task).decoder(options, {"", {}, symmetric_costs, 1});
 }
 
 }  // namespace m4n::detail::test

@@ -60,7 +60,7 @@ class Chains : public Structure {
   void check(const TrainOptions& o) const override { check_solver(o, "sequences", true, true); }
   LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
     const CostMatrix cost = chosen_cost(options, classes, traits().usual_loss);
-    return {cost.name(), cost.values(), cost.symmetric()};
+    return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal()};
   }
   std::vector<std::pair<std::string, std::string>> files(const TrainOptions& o) const override {
     const std::string& text = o.text_template;

@@ -285,17 +285,18 @@ ChainWeights ChainTrainingSet::for_raw_rows(ChainWeights weights) const {
   return weights;
 }
 
-double ChainTrainingSet::mean_loss(const Dataset& sequences, const ChainWeights& weights, Decoder decode,
+PartLoss ChainTrainingSet::loss_on(const Dataset& sequences, const ChainWeights& weights, Decoder decode,
                                    const Context& context) const {
   const ChainPredictor predictor(weights, cost_, decode);
   const std::vector<std::int32_t> predicted =
       predict_sequences(predictor, view(sequences.x), sequences.feature_rows, context);
-  return mean_sequence_cost(cost_, sequences.labels, sequences.label, predicted);
+  return {mean_sequence_cost(cost_, sequences.labels, sequences.label, predicted),
+          same_for_all(sequences.labels, predicted)};
 }
 
 double ChainTrainingSet::train_loss(const Solution& solution, const TrainOptions&, Decoder decode,
                                     const Context& context) const {
-  return mean_loss(data_, static_cast<const ChainSolution&>(solution).weights, decode, context);
+  return loss_on(data_, static_cast<const ChainSolution&>(solution).weights, decode, context).mean;
 }
 
 std::unique_ptr<HeldOut> ChainTrainingSet::hold_out(Dataset examples, std::span<const std::size_t>) const {
@@ -313,7 +314,7 @@ std::vector<LossesByDecoder> ChainTrainingSet::mean_losses(const HeldOut& held_o
   for (const std::unique_ptr<Solution>& solution : solutions) {
     const ChainWeights weights = for_raw_rows(static_cast<const ChainSolution&>(*solution).weights);
     out.emplace_back();
-    for (const Decoder decode : decoders) out.back().push_back(mean_loss(sequences, weights, decode, context));
+    for (const Decoder decode : decoders) out.back().push_back(loss_on(sequences, weights, decode, context));
   }
   return out;
 }

@@ -65,7 +65,7 @@ class ChainTrainingSet : public TrainingSet {
 
  private:
   // The weights are for the rows of `sequences`.
-  double mean_loss(const Dataset& sequences, const ChainWeights& weights, Decoder decode, const Context& context) const;
+  PartLoss loss_on(const Dataset& sequences, const ChainWeights& weights, Decoder decode, const Context& context) const;
   // Weights for rows as they came, from weights for rows as they are solved: standardising is folded in.
   ChainWeights for_raw_rows(ChainWeights weights) const;
 

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "core/kernels.h"
 #include "core/message.h"
+#include "core/parallel.h"
 #include "games/matrix_prox.h"
 #include "losses/cost_matrix.h"
 #include "structures/classes/surrogates.h"
@@ -111,6 +113,24 @@ std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder deco
     return std::make_unique<Argmax>(cost.k());
   throw UsageError("the decoder '" + std::string(to_string(decode)) + "' does not exist for the surrogate '" +
                    to_string(surrogate) + "'");
+}
+
+std::vector<std::int32_t> decode_rows(std::span<const double> scores, SurrogateKind surrogate, Decoder decode,
+                                      double smoothing, const CostMatrix& cost, const Context& context) {
+  constexpr std::size_t chunk = 512;
+  const std::size_t k = cost.k();
+  std::vector<std::int32_t> out(scores.size() / k);
+  parallel_chunks(out.size(), chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+    const auto decoder = make_decoder(surrogate, decode, smoothing, cost);
+    AlignedVector<double> v(kernels::padded(k), kernels::padding_score);
+    for (std::size_t i = first; i < last; ++i) {
+      std::copy_n(scores.begin() + static_cast<std::ptrdiff_t>(i * k), k, v.begin());
+      if (!std::all_of(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(k), kernels::is_score))
+        throw Error(say("row {} (counted from 1) has scores beyond what can be computed with", i + 1));
+      out[i] = decoder->decode(v);
+    }
+  });
+  return out;
 }
 
 }  // namespace m4n::detail

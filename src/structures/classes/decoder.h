@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "losses/cost_matrix.h"
+#include "m4n/context.h"
 #include "m4n/options.h"
 
 namespace m4n::detail {
@@ -23,5 +25,8 @@ class ScoreDecoder {
 // cost must outlive the decoder.
 std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder decode, double smoothing,
                                            const CostMatrix& cost);
+// The same for rows of scores, k each. Throws Error on scores beyond what can be computed with.
+std::vector<std::int32_t> decode_rows(std::span<const double> scores, SurrogateKind surrogate, Decoder decode,
+                                      double smoothing, const CostMatrix& cost, const Context& context);
 
 }  // namespace m4n::detail

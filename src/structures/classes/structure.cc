@@ -36,7 +36,7 @@ class Classes : public TableStructure {
   }
   LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
     const CostMatrix cost = chosen_cost(options, classes, traits().usual_loss);
-    return {cost.name(), cost.values(), cost.symmetric()};
+    return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal()};
   }
   std::vector<std::pair<std::string, std::string>> files(const TrainOptions& o) const override {
     if (!names_a_file(o.class_weight)) return {};
@@ -53,6 +53,8 @@ class Classes : public TableStructure {
     return (order_ == Order::grades) == (options.bins > 0 || has_raw_target(table));
   }
   std::vector<std::string> remarks(const Dataset& data, const TrainOptions&) const override;
+
+  Strata strata(const Dataset& data) const override { return {data.label, Groups(data.label.size())}; }
 
   std::unique_ptr<TrainingSet> prepare(Dataset data, const TrainOptions& options,
                                        const Context& context) const override {
@@ -145,21 +147,7 @@ void Classes::check(const Model& model, const std::string& name) const {
 
 std::vector<std::int32_t> Classes::decode(const Model& model, std::span<const double> scores,
                                           const Context& context) const {
-  constexpr std::size_t chunk = 512;
-  const std::size_t k = model.k(), examples = scores.size() / k;
-  const CostMatrix cost = model_cost(model);
-  std::vector<std::int32_t> out(examples);
-  parallel_chunks(examples, chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-    const auto decoder = make_decoder(model.surrogate(), model.decode(), model.common().smoothing, cost);
-    AlignedVector<double> v(kernels::padded(k), kernels::padding_score);
-    for (std::size_t i = first; i < last; ++i) {
-      std::copy_n(scores.begin() + static_cast<std::ptrdiff_t>(i * k), k, v.begin());
-      if (!std::all_of(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(k), kernels::is_score))
-        throw Error(say("row {} (counted from 1) has scores beyond what can be computed with", i + 1));
-      out[i] = decoder->decode(v);
-    }
-  });
-  return out;
+  return decode_rows(scores, model.surrogate(), model.decode(), model.common().smoothing, model_cost(model), context);
 }
 
 std::vector<double> Classes::marginals(const Model& model, std::span<const double> scores, const Context&) const {

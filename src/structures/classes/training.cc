@@ -127,7 +127,7 @@ void ClassTrainingSet::solve(const TrainOptions& options, Decoder decode, std::s
 }
 
 double ClassTrainingSet::train_loss(const Solution& solution, const TrainOptions&, Decoder, const Context&) const {
-  return mean_cost(cost_, data_.label, static_cast<const ClassSolution&>(solution).predicted, data_.weight);
+  return mean_cost(data_, static_cast<const ClassSolution&>(solution).predicted);
 }
 
 std::unique_ptr<HeldOut> ClassTrainingSet::hold_out(Dataset examples, std::span<const std::size_t> numbers) const {
@@ -180,14 +180,19 @@ std::vector<LossesByDecoder> ClassTrainingSet::mean_losses(const HeldOut& held_o
   std::vector<LossesByDecoder> out(solutions.size());
   for (std::size_t s = 0; s < solutions.size(); ++s)
     for (std::size_t d = 0; d < decoders.size(); ++d)
-      out[s].push_back(mean_cost(cost_, part.examples.label, predicted[s * decoders.size() + d], part.examples.weight));
+      out[s].push_back({mean_cost(part.examples, predicted[s * decoders.size() + d]),
+                        same_for_all(part.examples.labels, predicted[s * decoders.size() + d])});
   return out;
 }
 
-// Held-out examples are judged above, training examples by the solver's own scores.
-double ClassTrainingSet::mean_loss(std::span<const double>, const Dataset&, const Solution&, const TrainOptions&,
-                                   Decoder, const Context&) const {
-  return std::numeric_limits<double>::quiet_NaN();
+std::vector<std::int32_t> ClassTrainingSet::predicted(std::span<const double> scores, const Dataset&, const Solution&,
+                                                      const TrainOptions& options, Decoder decode,
+                                                      const Context& context) const {
+  return decode_rows(scores, options.surrogate, decode, options.smoothing, cost_, context);
+}
+
+double ClassTrainingSet::mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const {
+  return detail::mean_cost(cost_, examples.label, predicted, examples.weight);
 }
 
 void ClassTrainingSet::describe(ModelCommon& common) const {

@@ -72,7 +72,7 @@ class Graphs : public Structure {
   }
   LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
     const CostMatrix cost = chosen_cost(options, classes, traits().usual_loss);
-    return {cost.name(), cost.values(), cost.symmetric()};
+    return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal()};
   }
 
   bool recognises(const TrainOptions& options, std::string_view head) const override {

@@ -215,12 +215,15 @@ void GraphTrainingSet::solve(const TrainOptions& options, Decoder, std::span<con
                });
 }
 
-double GraphTrainingSet::mean_loss(std::span<const double> scores, const Dataset& examples, const Solution& solution,
-                                   const TrainOptions&, Decoder decode, const Context& context) const {
+std::vector<std::int32_t> GraphTrainingSet::predicted(std::span<const double> scores, const Dataset& examples,
+                                                      const Solution& solution, const TrainOptions&, Decoder decode,
+                                                      const Context& context) const {
   const GraphPredictor predictor({cost_}, decode, static_cast<const Found&>(solution).edge_weights,
                                  structure_.edge_features.cols);
-  const std::vector<std::int32_t> predicted =
-      predictor.labellings(scores, {&examples.feature_rows, &examples.labels, examples.graph.get()}, context);
+  return predictor.labellings(scores, {&examples.feature_rows, &examples.labels, examples.graph.get()}, context);
+}
+
+double GraphTrainingSet::mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const {
   return mean_sequence_cost(cost_, examples.labels, examples.label, predicted);
 }
 

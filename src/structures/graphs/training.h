@@ -76,8 +76,10 @@ class GraphTrainingSet : public RowTrainingSet {
     std::vector<double> edge_weights;
   };
   std::size_t outputs() const override { return structure_.node_types() * cost_.k(); }
-  double mean_loss(std::span<const double> scores, const Dataset& examples, const Solution& solution,
-                   const TrainOptions& options, Decoder decode, const Context& context) const override;
+  std::vector<std::int32_t> predicted(std::span<const double> scores, const Dataset& examples, const Solution& solution,
+                                      const TrainOptions& options, Decoder decode,
+                                      const Context& context) const override;
+  double mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const override;
   std::vector<double> by_feature(const std::vector<double>& by_type) const;
   std::vector<double> for_raw_edges(std::vector<double> weights) const;
 

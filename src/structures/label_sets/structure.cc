@@ -35,7 +35,7 @@ class LabelSets : public MarkStructure {
   }
   LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
     const LabelCosts costs = chosen_label_costs(options, classes);
-    return {loss_name(costs), kept_costs(costs), costs.symmetric()};
+    return {loss_name(costs), kept_costs(costs), costs.symmetric(), costs.mean()};
   }
   std::vector<std::pair<std::string, std::string>> files(const TrainOptions& o) const override {
     if (o.edges.empty() || o.edges == "none" || o.edges == "tree") return {};
@@ -254,6 +254,17 @@ void label_outputs(RawTable table, const Model& model, OutputColumns outputs, Ex
   }
   out.data = with_outputs(table, outputs);
   out.truth = out.data.label;
+}
+
+Strata MarkStructure::strata(const Dataset& data) const {
+  std::vector<std::int32_t> tag;
+  std::vector<std::size_t> ends{0};
+  for (std::size_t i = 0; i < data.examples(); ++i) {
+    for (std::size_t l = data.labels.begin(i); l < data.labels.end(i); ++l)
+      if (data.label[l] == 1) tag.push_back(static_cast<std::int32_t>(l - data.labels.begin(i)));
+    ends.push_back(tag.size());
+  }
+  return {std::move(tag), Groups(std::move(ends))};
 }
 
 void MarkStructure::label(RawTable table, const Model& model, Examples& out) const {

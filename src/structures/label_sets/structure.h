@@ -20,6 +20,8 @@ class MarkStructure : public TableStructure {
  public:
   using TableStructure::TableStructure;
 
+  Strata strata(const Dataset& data) const override;  // the labels that are on
+
  protected:
   OutputColumns output_columns() const override { return OutputColumns::marks; }
   Dataset label(RawTable table, const TrainOptions&, std::vector<double>&) const override {

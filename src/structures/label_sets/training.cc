@@ -216,10 +216,13 @@ double LabelSetTrainingSet::train_loss(const Solution& solution, const TrainOpti
   return mean_label_cost(costs_, data_.label, static_cast<const MultilabelSolution&>(solution).predicted, data_.weight);
 }
 
-double LabelSetTrainingSet::mean_loss(std::span<const double> scores, const Dataset& examples, const Solution&,
-                                      const TrainOptions& options, Decoder decode, const Context&) const {
-  const std::vector<std::int32_t> predicted =
-      above_thresholds(scores, label_thresholds(options.surrogate, decode, costs_));
+std::vector<std::int32_t> LabelSetTrainingSet::predicted(std::span<const double> scores, const Dataset&,
+                                                         const Solution&, const TrainOptions& options, Decoder decode,
+                                                         const Context&) const {
+  return above_thresholds(scores, label_thresholds(options.surrogate, decode, costs_));
+}
+
+double LabelSetTrainingSet::mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const {
   return mean_label_cost(costs_, examples.label, predicted, examples.weight);
 }
 
@@ -273,12 +276,15 @@ void JoinedLabelTrainingSet::solve(const TrainOptions& options, Decoder, std::sp
                });
 }
 
-double JoinedLabelTrainingSet::mean_loss(std::span<const double> scores, const Dataset& examples,
-                                         const Solution& solution, const TrainOptions&, Decoder decode,
-                                         const Context& context) const {
+std::vector<std::int32_t> JoinedLabelTrainingSet::predicted(std::span<const double> scores, const Dataset&,
+                                                            const Solution& solution, const TrainOptions&,
+                                                            Decoder decode, const Context& context) const {
   const GraphPredictor predictor =
       joined_predictor(costs_, decode, static_cast<const JoinedSolution&>(solution).edge_weights);
-  const std::vector<std::int32_t> predicted = decode_joined(predictor, scores, costs_.labels(), edges_, context);
+  return decode_joined(predictor, scores, costs_.labels(), edges_, context);
+}
+
+double JoinedLabelTrainingSet::mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const {
   return mean_label_cost(costs_, examples.label, predicted, examples.weight);
 }
 

@@ -86,8 +86,10 @@ class LabelSetTrainingSet : public RowTrainingSet {
 
  private:
   std::size_t outputs() const override { return costs_.labels(); }
-  double mean_loss(std::span<const double> scores, const Dataset& examples, const Solution& solution,
-                   const TrainOptions& options, Decoder decode, const Context& context) const override;
+  std::vector<std::int32_t> predicted(std::span<const double> scores, const Dataset& examples, const Solution& solution,
+                                      const TrainOptions& options, Decoder decode,
+                                      const Context& context) const override;
+  double mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const override;
 
   LabelCosts costs_;
 };
@@ -103,8 +105,10 @@ class JoinedLabelTrainingSet : public RowTrainingSet {
 
  private:
   std::size_t outputs() const override { return 2 * costs_.labels(); }
-  double mean_loss(std::span<const double> scores, const Dataset& examples, const Solution& solution,
-                   const TrainOptions& options, Decoder decode, const Context& context) const override;
+  std::vector<std::int32_t> predicted(std::span<const double> scores, const Dataset& examples, const Solution& solution,
+                                      const TrainOptions& options, Decoder decode,
+                                      const Context& context) const override;
+  double mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const override;
 
   LabelCosts costs_;
   std::vector<CostMatrix> matrices_;  // one per label

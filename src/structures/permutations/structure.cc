@@ -67,7 +67,8 @@ class PermutationStructure : public Base {
   // For the number of items of the data; for two where it varies.
   LossSummary loss(const TrainOptions& options, const std::vector<std::string>& items) const override {
     const PositionLossChoice loss = chosen_position_loss(options, items);
-    return {loss.name(), loss.values(), decodes_by_scores(loss.make(std::max<std::size_t>(items.size(), 2)))};
+    const PositionLoss made = loss.make(std::max<std::size_t>(items.size(), 2));
+    return {loss.name(), loss.values(), decodes_by_scores(made), made.mean_mistake()};
   }
 
   std::vector<std::string> kinds() const override { return {"permutation"}; }

@@ -272,12 +272,15 @@ void PermutationTrainingSet::solve(const TrainOptions& options, Decoder, std::sp
                      });
 }
 
-double PermutationTrainingSet::mean_loss(std::span<const double> scores, const Dataset& examples, const Solution&,
-                                         const TrainOptions&, Decoder decode, const Context& context) const {
+std::vector<std::int32_t> PermutationTrainingSet::predicted(std::span<const double> scores, const Dataset& examples,
+                                                            const Solution&, const TrainOptions&, Decoder decode,
+                                                            const Context& context) const {
   require_scores(scores);
   const PermutationPredictor predictor(loss_, matching_ ? 0 : data_.class_names.size(), decode);
-  const std::vector<std::int32_t> predicted =
-      matching_ ? predictor.matchings(scores, examples.feature_rows, context) : predictor.rankings(scores, context);
+  return matching_ ? predictor.matchings(scores, examples.feature_rows, context) : predictor.rankings(scores, context);
+}
+
+double PermutationTrainingSet::mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const {
   return mean_position_loss(loss_, examples.labels, examples.label, predicted, examples.weight);
 }
 

@@ -64,8 +64,10 @@ class PermutationTrainingSet : public RowTrainingSet {
 
  private:
   std::size_t outputs() const override;
-  double mean_loss(std::span<const double> scores, const Dataset& examples, const Solution& solution,
-                   const TrainOptions& options, Decoder decode, const Context& context) const override;
+  std::vector<std::int32_t> predicted(std::span<const double> scores, const Dataset& examples, const Solution& solution,
+                                      const TrainOptions& options, Decoder decode,
+                                      const Context& context) const override;
+  double mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const override;
 
   bool matching_;
   PositionLossChoice loss_;

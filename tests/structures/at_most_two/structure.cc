@@ -75,9 +75,12 @@ class AtMostTwoTrainingSet : public RowTrainingSet {
 
  private:
   std::size_t outputs() const override { return data_.class_names.size(); }
-  double mean_loss(std::span<const double> scores, const Dataset& examples, const Solution&, const TrainOptions&,
-                   Decoder, const Context&) const override {
-    return mean_label_cost(LabelCosts::hamming(outputs()), examples.label, decoded(scores, outputs()), examples.weight);
+  std::vector<std::int32_t> predicted(std::span<const double> scores, const Dataset&, const Solution&,
+                                      const TrainOptions&, Decoder, const Context&) const override {
+    return decoded(scores, outputs());
+  }
+  double mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const override {
+    return mean_label_cost(LabelCosts::hamming(outputs()), examples.label, predicted, examples.weight);
   }
 
   CostMatrix cost_ = CostMatrix::named("hamming", 2);
@@ -119,7 +122,7 @@ class AtMostTwo : public MarkStructure {
   LossSummary loss(const TrainOptions& o, const std::vector<std::string>&) const override {
     if (!o.cost.empty() || !(o.loss.empty() || o.loss == "hamming"))
       throw UsageError(say("--task {} has the --loss hamming only. => Leave other costs out", name()));
-    return {"hamming", {}, true};
+    return {"hamming", {}, true, 1};
   }
   bool recognises(const RawTable&, const TrainOptions&) const override { return false; }  // asked for by name only
   std::unique_ptr<TrainingSet> prepare(Dataset data, const TrainOptions& options,
