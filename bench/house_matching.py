@@ -3,9 +3,10 @@
 
   bench/house_matching.py [--markdown]
 
-The 111 frames are shared out by t modulo 10, which a gap of 10, 20, .. 90 leaves alone: 0 trains, 1 chooses lambda, and 4 to 7 test. No
-test frame is nearer than three frames to one that was learnt from. Training and the choice of lambda see the gaps 20, 40, 60 and 80 only.
-A pair of points is described by the differences of their shape contexts, squared or as in the chi-squared distance.
+The 111 frames are shared out by t modulo 10, which a gap of 10, 20, .. 90 leaves alone: 0 trains, 1 chooses lambda, and
+4 to 7 test. No test frame is nearer than three frames to one that was learnt from. Training and the choice of lambda
+see the gaps 20, 40, 60 and 80 only. A pair of points is described by the differences of their shape contexts, squared
+or as in the chi-squared distance.
 
 The table has the share of points matched right, by gap. `distance` does not learn: all differences count the same.
 

@@ -4,7 +4,8 @@
   bench/label_sets.py > table.md
 
 Lambda is chosen by `m4n cv` on the training file, the choice is fitted on all of it and judged on the test file. Data:
-M4N_DATA, or ../shared/data; the tool: M4N_BIN, or build/release/m4n. Prints a table in Markdown; the commands go to stderr.
+M4N_DATA, or ../shared/data; the tool: M4N_BIN, or build/release/m4n. Prints a table in Markdown; the commands go to
+stderr.
 """
 
 import json

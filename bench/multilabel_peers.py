@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Multi-label training beside scikit-learn's OneVsRest(LogisticRegression): the same ten values of lambda, one thread, one run.
+"""Multi-label training beside scikit-learn's OneVsRest(LogisticRegression): the same ten lambdas, one thread, one run.
 
   bench/multilabel_peers.py --bench build/bench/bench/bench_multilabel --data DIR [--quick]
 
-Both have the standardised features and a column of ones, which is penalised like the others, so that crf minimises exactly
-what scikit-learn does: lambda = 2 / (C n). The losses of m4n and m3n are means over the M labels; they have these lambdas
-and M times these lambdas. scikit-learn stops by its default tolerance, m4n at a certified gap of 1e-3; the
-objectives reached at every lambda are told beside the times. Prints JSON.
+Both have the standardised features and a column of ones, which is penalised like the others, so that crf minimises
+exactly what scikit-learn does: lambda = 2 / (C n). The losses of m4n and m3n are means over the M labels; they have
+these lambdas and M times these lambdas. scikit-learn stops by its default tolerance, m4n at a certified gap of 1e-3;
+the objectives reached at every lambda are told beside the times. Prints JSON.
 """
 
 import argparse

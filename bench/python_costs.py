@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Mean test cost beside scikit-learn and mord, for several costs, clean and with wrong labels.
 
-Every multi-class and ordinal set of the data folder, random splits (60% to learn from, of which at most --rows, the rest
-to test on), four cost matrices and two rates of noise: labels of the training part replaced at random. All methods see
-the same rows. Those of m4n choose lam (auto: the surrogate and decoder too) by 5-fold cross-validation of the cost;
+Every multi-class and ordinal set of the data folder, random splits (60% to learn from, of which at most --rows, the
+rest to test on), four cost matrices and two rates of noise: labels of the training part replaced at random. All methods
+see the same rows. Those of m4n choose lam (auto: the surrogate and decoder too) by 5-fold cross-validation of the cost;
 LogisticRegressionCV chooses C by log-loss and decides by least expected cost; LinearSVC (Crammer-Singer) and mord's
 LogisticAT choose by the cost on the folds. Dense features are standardised; everything is single-threaded.
 
     bench/python_costs.py [--quick] [--data DIR] [--sets A,B] [--splits N] [--rows N] [--results FILE.jsonl]
 
-Results are kept line by line in FILE.jsonl; a run that was stopped goes on from there. The tables are printed at the end
-(--tables prints those of what there is). Data sets are looked for in M4N_DATA,
-or in ../shared/data. Needs the packages of bench/python-requirements.txt (make bench-python installs them).
+Results are kept line by line in FILE.jsonl; a run that was stopped goes on from there. The tables are printed at the
+end (--tables prints those of what there is). Data sets are looked for in M4N_DATA, or in ../shared/data. Needs the
+packages of bench/python-requirements.txt (make bench-python installs them).
 """
 
 import argparse
@@ -190,7 +190,8 @@ def tables(lines):
     compare(frame, [m for m in methods if m != "LogisticRegressionCV"], lambda own, _: own["LogisticRegressionCV"])
     print("\n### auto beside each single one\n")
     print(
-        "The same the other way round: auto's cost / that method's cost - 1; sets where auto is better / equal / worse.\n"
+        "The same the other way round: auto's cost / that method's cost - 1; sets where auto is better / equal / "
+        "worse.\n"
     )
     compare(frame, [m for m in methods if m != "auto"], lambda own, method: own[method], of="auto")
     print("\n### CPU seconds of a fit with its search, median over splits and costs\n")

@@ -3,12 +3,13 @@
 
   bench/sequence_peers.py --m4n build/release/m4n --data DIR [--quick]
 
-The attributes are those of the chunking template, written once in CRFsuite's format; both read that file. CRFsuite trains by
-L-BFGS with its defaults (c2 = 1, observed features, no limit on iterations), m4n with lambda = 2 c2 / n for crf; m4n and
-m3n, whose losses are averages over tokens, have lambdas at which they tag well. Of m4n two times are told: the first certificate
-whose objective n P is at most the one CRFsuite ended with (its features are a part of ours, so its optimum is no lower), and
-the whole command, from the file to the saved model. Tagging is from an attribute file, the test set ten times over, to a file of labels;
-reading in Python is part of CRFsuite's time there, and its time in tag() alone is told beside it. Prints JSON.
+The attributes are those of the chunking template, written once in CRFsuite's format; both read that file. CRFsuite
+trains by L-BFGS with its defaults (c2 = 1, observed features, no limit on iterations), m4n with lambda = 2 c2 / n for
+crf; m4n and m3n, whose losses are averages over tokens, have lambdas at which they tag well. Of m4n two times are told:
+the first certificate whose objective n P is at most the one CRFsuite ended with (its features are a part of ours, so
+its optimum is no lower), and the whole command, from the file to the saved model. Tagging is from an attribute file,
+the test set ten times over, to a file of labels; reading in Python is part of CRFsuite's time there, and its time in
+tag() alone is told beside it. Prints JSON.
 """
 
 import argparse

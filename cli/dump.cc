@@ -35,16 +35,13 @@ Command dump_command() {
   return {
       "dump", "MODEL", "print the weights as text, the largest first",
       "A CSV feature,class,weight, sorted by the absolute value; weights that are zero are left out, and (bias) is the "
-      "constant feature. On sequences (after L) is a transition from the label L to the class, and (start) and (end) "
-      "are for the first and the last token. On rankings the class is item_rank, or the item where the loss needs one "
-      "score an item; on matchings it is pair. Of labels that depend on each other (edge A B) is a table, its class "
-      "the two labels (01: A "
-      "off, B on); of graphs (edge) is the table of every edge, (edge N) that of its feature N, (edge:TYPE N) with "
-      "types, and "
-      "TYPE:LABEL the class of a node with a type. The weights are those of the model, which apply AFTER its "
-      "transforms: "
-      "where it standardises, "
-      "to "
+      "constant feature.\n"
+      "\nFor sequences: (after L) is a transition from the label L to the class, and (start) and (end) are for the "
+      "first and the last token. For rankings: the class is item_rank, or the item where the loss needs one score "
+      "per item. For matchings: the class is pair. For labels that depend on each other: (edge A B) is a table, its "
+      "class the two labels (01: A off, B on). For graphs: (edge) is the table of every edge, (edge N) that of its "
+      "feature N, (edge:TYPE N) with types, and TYPE:LABEL the class of a node with a type.\n"
+      "\nThe weights are those of the model, which apply AFTER its transforms: where it standardises, to "
       "(x - mean) * inverse_scale; on sequences, and for features of edges, that is folded into them, and they apply "
       "to the data as they came.\n",
       declare_dump};

@@ -54,7 +54,7 @@ Action declare_eval(Parameters& parameters) {
                       arguments->data);
   parameters.flag(
       "json",
-      "print one JSON object: n, unseen, loss, metrics, classes; of sequences also tokens, labels, chunks; and "
+      "print one JSON object: n, unseen, loss, metrics, classes; for sequences: also tokens, labels, chunks; and "
       "bootstrap if any",
       arguments->json);
   parameters.option("bootstrap", "N", "off",

@@ -58,7 +58,7 @@ Action declare_generate(Parameters& parameters) {
                     });
   parameters.file("out", "FILE", "write there (the whole file or nothing) instead of to standard output",
                   arguments->out);
-  parameters.flag("json", "print one JSON object: n, d (of sequences tokens), k, seed, bayes_risk, out; needs --out",
+  parameters.flag("json", "print one JSON object: n, d (for sequences: tokens), k, seed, bayes_risk, out; needs --out",
                   arguments->json);
   return [arguments] { return run(*arguments); };
 }

@@ -49,16 +49,17 @@ Action declare_predict(Parameters& parameters) {
                 arguments->data)
       .required = false;
   parameters.flag("scores",
-                  "add columns score_<class>: the raw scores, whatever the decoder; of rankings "
-                  "score_<item>_<rank>, or score_<item> where the loss needs no more; of matchings those of all pairs",
+                  "add columns score_<class>: the raw scores, whatever the decoder; for rankings: "
+                  "score_<item>_<rank>, or score_<item> where the loss needs no more; for matchings: those of all "
+                  "pairs",
                   request.scores);
   parameters.flag("marginals",
-                  "add columns p_<class>: the class probabilities (crf only); of rankings p_<item>_<rank>; on text "
+                  "add columns p_<class>: the class probabilities (crf only); for rankings: p_<item>_<rank>; on text: "
                   "<label>:<probability> for every label",
                   request.marginals);
   parameters.flag("json",
-                  "one JSON object instead of the CSV: n, label (of rankings items and ranks, of label sets labels and "
-                  "marks, of matchings partner), and id, classes, scores, marginals where asked for; scores and "
+                  "one JSON object instead of the CSV: n, label (for rankings: items and ranks; for label sets: labels "
+                  "and marks; for matchings: partner), and id, classes, scores, marginals where asked for; scores and "
                   "marginals are lists of rows; on sequences lists of lists, and k_best with scores",
                   request.json);
   parameters.option(
@@ -78,14 +79,14 @@ Command predict_command() {
   return {
       "predict", "MODEL [DATA] [--scores] [--marginals] [--k-best N] [--json] [--out FILE]",
       "predict with a trained model",
-      "Prints a CSV with the header label, one line an example, in the order of the data; of rankings the ranks "
+      "Prints a CSV with the header label, one line per example, in the order of the data; for rankings: the ranks "
       "r1,r2,.. (1 is the best). With --id COLUMN that column comes first. CSV columns are matched with the model's by "
       "name; those that were label, weights or id in training may be there and are left alone.\n"
       "\nSequences: CoNLL columns come out as they went in, with the label as one more column (separated as the line "
-      "is); CRFsuite's attributes give a label a line; both keep blank lines, and on standard output are "
+      "is); CRFsuite's attributes give one label per line; both keep blank lines, and on standard output are "
       "answered as they arrive, in memory that does not grow. Letters of words give a CSV with the header label.\n"
-      "\nMatchings: a CSV matching,point,partner, all counted from 1, one line a point of the first set. Graphs: a CSV "
-      "graph,node,label, graphs counted from 1, nodes by their names. Label sets: the marks y1,y2,..\n",
+      "\nMatchings: a CSV matching,point,partner, all counted from 1, one line per point of the first set. Graphs: a "
+      "CSV graph,node,label, graphs counted from 1, nodes by their names. Label sets: the marks y1,y2,..\n",
       declare_predict};
 }
 

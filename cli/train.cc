@@ -93,7 +93,7 @@ Action declare_train(Parameters& parameters) {
   parameters.file("model", "OUT.m4n", "where the model is saved; without it nothing is saved", arguments->model);
   parameters.train_options_except(arguments->options, {});
   parameters.threads(arguments->context);
-  parameters.file("log", "FILE.jsonl", "one JSON line a certificate: epoch, seconds, primal, dual, relative_gap",
+  parameters.file("log", "FILE.jsonl", "one JSON line per certificate: epoch, seconds, primal, dual, relative_gap",
                   arguments->log);
   parameters.flag(
       "json",

@@ -3,12 +3,13 @@
 
   points_to_matching.py FIRST.csv [SECOND.csv] --gap 10 [20 ..] [--frames 0:60] [--every 5] > matchings.txt
 
-A table (CSV, or CSV.gz) has the columns frame (a whole number), point (a name, the same in every frame) and one for each
-descriptor. Where the descriptors are x and y only, or with --shape-context, every point is described by its shape context: how
-many others lie in each of 5 x 12 cells around it, by the logarithm of their distance and their direction. Frames t are
-taken from FIRST, frames t + gap from SECOND (or FIRST too). An example matches the points that both frames have; the second side is
-shuffled. The features of a pair are, for every descriptor, minus the difference: squared, absolute, or as in the
-chi-squared distance of histograms, (a - b)^2 / (a + b). With all weights 1 their sum is minus a usual distance.
+A table (CSV, or CSV.gz) has the columns frame (a whole number), point (a name, the same in every frame) and one for
+each descriptor. Where the descriptors are x and y only, or with --shape-context, every point is described by its shape
+context: how many others lie in each of 5 x 12 cells around it, by the logarithm of their distance and their direction.
+Frames t are taken from FIRST, frames t + gap from SECOND (or FIRST too). An example matches the points that both frames
+have; the second side is shuffled. The features of a pair are, for every descriptor, minus the difference: squared,
+absolute, or as in the chi-squared distance of histograms, (a - b)^2 / (a + b). With all weights 1 their sum is minus a
+usual distance.
 """
 
 import argparse

@@ -117,7 +117,7 @@ void append_token(nb::handle token, const std::string& where, AttributeBatch& ba
   batch.end_token();
 }
 
-constexpr std::size_t sequences_a_look = 256;  // at whether Ctrl-C was pressed
+constexpr std::size_t sequences_per_look = 256;  // at whether Ctrl-C was pressed
 
 // append(batch) for every sequence.
 template <class Append>
@@ -125,7 +125,7 @@ void for_each_sequence(const nb::list& items, Append&& append) {
   AttributeBatch batch;
   std::size_t i = 0;
   for (const nb::handle sequence : items) {
-    if (i % sequences_a_look == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (i % sequences_per_look == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
     batch.clear();
     std::size_t t = 0;
     for (const nb::handle token : nb::iter(sequence))

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "arrays.h"
@@ -14,6 +15,7 @@
 #include "interruptible.h"
 #include "m4n/cross_validate.h"
 #include "m4n/fit.h"
+#include "losses/cost_matrix.h"
 #include "structures/structure.h"
 
 namespace m4n::python {
@@ -22,8 +24,10 @@ namespace {
 // Options by the names of the command line.
 using TextOptions = std::map<std::string, std::string>;
 
-// cost: empty, or numbers by rows.
-TrainOptions options_for(const Data& data, const TextOptions& options, std::vector<double> cost) {
+// Costs by rows, and the names of their columns where they are not just the classes; or nothing.
+using Costs = std::pair<std::vector<double>, std::vector<std::string>>;
+
+TrainOptions options_for(const Data& data, const TextOptions& options, Costs cost) {
   TrainOptions out;
   const std::vector<OptionRow>& table = train_option_table();
   for (const auto& [name, value] : options) {
@@ -32,7 +36,7 @@ TrainOptions options_for(const Data& data, const TextOptions& options, std::vect
     if (row == table.end()) throw UsageError("unknown option --" + name);
     row->set(out, value);
   }
-  out.cost = std::move(cost);
+  std::tie(out.cost, out.predictions) = std::move(cost);
   out.label_edges = data.label_edges;
   return out;
 }
@@ -52,7 +56,7 @@ Model fitted(Dataset examples, const TrainOptions& train, unsigned threads, cons
 }
 
 // `total`: the sum of weights that stand for repeated examples, which the usual lambda is of.
-Model fit_model(Data& data, const TextOptions& options, std::vector<double> cost, std::optional<double> total,
+Model fit_model(Data& data, const TextOptions& options, Costs cost, std::optional<double> total,
                 unsigned threads, const nb::object& observe) {
   TrainOptions train = options_for(data, options, std::move(cost));
   if (!train.lambda && total) train.lambda = usual_lambda(train, data.get(), total);
@@ -88,8 +92,8 @@ nb::dict described(const CvResult& result) {
 
 // Chooses among the surrogates of these names (none: the one of the options) and lambdas (none: the usual ones) and
 // fits the choice on all the data.
-nb::tuple choose(Data& data, const TextOptions& options, std::vector<double> cost,
-                 const std::vector<std::string>& names, std::vector<double> lambdas, bool extend,
+nb::tuple choose(Data& data, const TextOptions& options, Costs cost, const std::vector<std::string>& names,
+                 std::vector<double> lambdas, bool extend,
                  const std::vector<std::pair<IntVector, IntVector>>& splits, unsigned threads,
                  const nb::object& observe_search, const nb::object& observe_fit) {
   CvOptions cv;
@@ -110,6 +114,11 @@ nb::tuple choose(Data& data, const TextOptions& options, std::vector<double> cos
     return found;
   });
   return nb::make_tuple(described(result), fitted(data.take(), refit_options(result, cv), threads, observe_fit));
+}
+
+Costs tree_costs(const std::string& rows, const std::vector<std::string>& classes, bool inner) {
+  const detail::CostMatrix cost = detail::CostMatrix::from_tree(rows, classes, inner, "the tree");
+  return {cost.values(), cost.has_actions() ? cost.prediction_names() : classes};
 }
 
 // Random folds of the examples, by the labels they have.
@@ -145,6 +154,8 @@ void bind_fit(nb::module_& module) {
              nb::arg("lambdas"), nb::arg("extend"), nb::arg("splits"), nb::arg("threads"),
              nb::arg("observe_search").none(), nb::arg("observe_fit").none(),
              "Choose a surrogate and lambda by the loss on held-out parts, and fit the choice on all the data.");
+  module.def("tree_costs", &tree_costs, nb::arg("rows"), nb::arg("classes"), nb::arg("inner"),
+             "The way between classes of a tree, of lines child,parent,length: costs by rows, names of predictions.");
   module.def("folds", &folds, nb::arg("data"), nb::arg("task"), nb::arg("count"), nb::arg("seed"),
              "The fold of every example, numbered from 0: random, with labels as frequent in each as in all.");
   module.def("choices", &choices, nb::arg("option"), "The words that an option takes.");

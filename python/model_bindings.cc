@@ -197,6 +197,7 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("loss", &common<&ModelCommon::loss_name>)
       .def_prop_ro("smoothing", &common<&ModelCommon::smoothing>)
       .def_prop_ro("classes", &common<&ModelCommon::classes>)
+      .def_prop_ro("predictions", &common<&ModelCommon::predictions>)
       .def_prop_ro("feature_names", &common<&ModelCommon::feature_names>)
       .def_prop_ro("d", &common<&ModelCommon::d>)
       .def_prop_ro("lam", &common<&ModelCommon::lambda>)

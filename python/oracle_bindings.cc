@@ -22,19 +22,6 @@ using namespace m4n::detail;
 
 constexpr std::size_t chunk = 64;
 
-template <class Body>
-auto with_maxmin(const CostMatrix& cost, Body&& body) {
-  constexpr int all_solves = 10'000;
-  switch (cost.kind()) {
-    case LossKind::zero_one:
-      return body(ZeroOneMaxMin(cost));
-    case LossKind::absolute:
-      return body(AbsoluteMaxMin(cost));
-    default:
-      return body(MatrixMaxMin(cost, all_solves));
-  }
-}
-
 // A surrogate with what one thread needs to use it.
 template <class S>
 struct Bench {
@@ -74,7 +61,7 @@ nb::tuple max_min(const Batch2& scores, const Square& costs, unsigned threads) {
   {
     const nb::gil_scoped_release released;
     check_scores(scores.data(), n, k);
-    with_maxmin(cost, [&]<class S>(const S& surrogate) {
+    with_maxmin(cost, MatrixMaxMin::all_solves, [&]<class S>(const S& surrogate) {
       parallel_chunks(n, chunk, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
         Bench<S> bench(surrogate);
         const LabelView none;
@@ -129,7 +116,7 @@ nb::tuple loss(const Batch2& scores, const IntVector& y, const Square& costs, co
     else if (kind == SurrogateKind::qs)
       throw UsageError("qs is a regression on the costs, not a loss of this kind; use m4n, m3n or crf");
     else
-      with_maxmin(cost, [&](const auto& maxmin) {
+      with_maxmin(cost, MatrixMaxMin::all_solves, [&](const auto& maxmin) {
         if (smoothing > 0)
           evaluate(Smoothed(maxmin, smoothing * cost.mean_off_diagonal()));
         else
@@ -137,6 +124,10 @@ nb::tuple loss(const Batch2& scores, const IntVector& y, const Square& costs, co
       });
   }
   return nb::make_tuple(to_numpy(std::move(value), {n}), to_numpy(std::move(gradient), {n, k}));
+}
+
+NewArray<double> named_cost(const std::string& name, std::size_t k) {
+  return to_numpy(CostMatrix::named(name, k).values(), {k, k});
 }
 
 }  // namespace
@@ -150,6 +141,7 @@ CostMatrix cost_matrix(const Square& costs, std::size_t k) {
 }
 
 void bind_oracles(nb::module_& module) {
+  module.def("named_cost", &named_cost, nb::arg("name"), nb::arg("k"), "The k x k costs of a name, [true][predicted].");
   module.def("max_min", &max_min, nb::arg("scores"), nb::arg("cost"), nb::arg("threads"));
   module.def("loss", &loss, nb::arg("scores"), nb::arg("y"), nb::arg("cost"), nb::arg("surrogate"),
              nb::arg("smoothing"), nb::arg("threads"));

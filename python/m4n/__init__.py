@@ -3,7 +3,7 @@
 Estimators in the manner of scikit-learn over the C++ library m4n; see docs/python.md.
 """
 
-from . import oracle
+from . import costs, oracle
 from ._certificate import Certificate
 from ._core import __version__, set_simd, simd, simd_names
 from ._errors import Error, SearchWarning
@@ -31,6 +31,7 @@ __all__ = [
     "MaxMinSequenceLabelerCV",
     "SearchWarning",
     "__version__",
+    "costs",
     "oracle",
     "set_simd",
     "simd",

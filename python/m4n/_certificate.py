@@ -30,8 +30,8 @@ def warn_unless_converged(estimator: Any) -> Any:
     if not certificate.converged:
         warnings.warn(
             f"stopped after {estimator.n_iter_} iterations at a relative gap of {certificate.relative_gap:.3g}, the "
-            f"tolerance is {float(estimator.tol):.3g}: allow more with max_iter, ask for less with tol, or regularise more "
-            "with a larger lam",
+            f"tolerance is {float(estimator.tol):.3g}: allow more with max_iter, ask for less with tol, or regularise "
+            "more with a larger lam",
             ConvergenceWarning,
             stacklevel=4,
         )

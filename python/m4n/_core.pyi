@@ -24,6 +24,9 @@ def set_simd(name: str) -> None:
 class Data:
     """Examples, with labels ready for fit(), which takes them away."""
 
+    @property
+    def examples(self) -> int: ...
+
 def examples(
     x: object,
     rows: int | Sequence[int],
@@ -101,6 +104,8 @@ class Model:
     @property
     def classes(self) -> list[str]: ...
     @property
+    def predictions(self) -> list[str]: ...
+    @property
     def feature_names(self) -> list[str]: ...
     @property
     def d(self) -> int: ...
@@ -116,7 +121,7 @@ class Model:
 def fit(
     data: Data,
     options: Mapping[str, str],
-    cost: Sequence[float],
+    cost: tuple[Sequence[float], Sequence[str]],
     total: float | None,
     threads: int,
     observe: object | None,
@@ -124,7 +129,7 @@ def fit(
 def choose(
     data: Data,
     options: Mapping[str, str],
-    cost: Sequence[float],
+    cost: tuple[Sequence[float], Sequence[str]],
     surrogates: Sequence[str],
     lambdas: Sequence[float],
     extend: bool,
@@ -142,11 +147,24 @@ def choose(
     Choose a surrogate and lambda by the loss on held-out parts, and fit the choice on all the data.
     """
 
+def tree_costs(rows: str, classes: Sequence[str], inner: bool) -> tuple[list[float], list[str]]:
+    """
+    The way between classes of a tree, of lines child,parent,length: costs by rows, names of predictions.
+    """
+
+def folds(data: Data, task: str, count: int, seed: int) -> list[int]:
+    """
+    The fold of every example, numbered from 0: random, with labels as frequent in each as in all.
+    """
+
 def choices(option: str) -> list[str]:
     """The words that an option takes."""
 
 def losses(task: str) -> list[str]:
     """The names of the losses of a task; precision@K stands for all K."""
+
+def named_cost(name: str, k: int) -> NDArray[numpy.float64]:
+    """The k x k costs of a name, [true][predicted]."""
 
 def max_min(
     scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],

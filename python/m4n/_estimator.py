@@ -21,6 +21,11 @@ from ._parameters import LearningParameters
 FIRST_BYTES = b"M4NMODEL"  # of every model file
 
 
+# By rows; and the names of the columns where they are not just the classes.
+Costs = tuple[list[float], list[str]]
+NO_COSTS: Costs = ([], [])
+
+
 class Training(NamedTuple):
     """What a fit needs: data for the library, its options, costs by rows; the classes, where outputs have some; the
     number of examples that were given and, where weights of zero leave some out, which are kept; the sum of the weights
@@ -28,7 +33,7 @@ class Training(NamedTuple):
 
     data: Any
     options: dict[str, str]
-    cost: list[float]
+    cost: Costs
     classes: Any
     examples: int
     kept: Optional[np.ndarray] = None

@@ -153,6 +153,27 @@ def by_names(name: str, cost: Any, names: Sequence[str]) -> Any:
     return cost.iloc[:, order] if hasattr(cost, "columns") else cost.iloc[order]
 
 
+def predictions_of(classes: np.ndarray, names: Sequence[str]) -> np.ndarray:
+    """What predictions are, by number: the classes, or names of which some are those of classes."""
+    if not names:
+        return classes
+    own = dict(zip(class_names(classes), classes.tolist()))
+    found = [own.get(name, name) for name in names]
+    kind = classes.dtype.kind in "US" or not any(name in own for name in names)
+    return np.array(found) if kind else np.array(found, dtype=object)
+
+
+def frame_of(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> Any:
+    """Costs with the names of their columns, where there are some and pandas is there to keep them."""
+    if not columns:
+        return values
+    try:
+        import pandas
+    except ImportError:
+        return values
+    return pandas.DataFrame(values, index=list(rows), columns=list(columns))
+
+
 def names_once(what: str, labels: Any) -> list[str]:
     """The names of the rows or columns of a data frame of costs."""
     names = [name_of(label) for label in labels]
@@ -164,22 +185,30 @@ def names_once(what: str, labels: Any) -> list[str]:
     return names
 
 
-def costs_by_rows(cost: Any, classes: np.ndarray) -> list[float]:
-    """k x k costs, row by row. Those of a data frame whose rows and columns are named by classes may have any order,
-    and more classes than are in y."""
+def costs_by_rows(cost: Any, classes: np.ndarray) -> tuple[list[float], list[str]]:
+    """k x K costs, row by row, and the names of the columns where they are not just the classes.
+
+    The rows of a data frame may have any order, and more classes than are in y. Its columns are the classes, and perhaps
+    predictions that are no class; or such predictions alone. An array has the classes first."""
     k, names = len(classes), class_names(classes)
     values = reals("cost_matrix", cost, "None, a name or k x k numbers")
+    predictions: list[str] = []
     if hasattr(cost, "index") and hasattr(cost, "columns"):
         rows, columns = names_once("row", cost.index), names_once("column", cost.columns)
-        if set(names) <= set(rows) and set(names) <= set(columns):
-            values = values[np.ix_([rows.index(name) for name in names], [columns.index(name) for name in names])]
-        elif rows != [str(i) for i in range(len(rows))] or columns != rows:
+        actions = [name for name in columns if name not in rows]
+        there = [name for name in names if name in columns]
+        if set(names) <= set(rows) and (len(there) == k or (not there and actions == columns)):
+            used = [*there, *actions]
+            values = values[np.ix_([rows.index(name) for name in names], [columns.index(name) for name in used])]
+            predictions = used if actions else []
+        elif rows != [str(i) for i in range(len(rows))] or columns[: len(rows)] != rows:
             found, expected = f"the rows {rows[:5]} and columns {columns[:5]}", f"each of {names[:5]} once"
             raise refusal("cost_matrix", found, expected, text=f"cost_matrix has {found}; expected {expected}")
-    if values.shape != (k, k):
+    if values.ndim != 2 or len(values) != k or (values.shape[1] < k and not predictions):
         raise refusal(
             "cost_matrix", values.shape, str((k, k)),
-            "A data frame whose rows and columns are named by classes may have more",
-            text=f"cost_matrix has the shape {values.shape}; expected {(k, k)}, one row a true class of y",
+            "More columns are predictions that are no class; a data frame whose rows and columns are named by classes "
+            "may have more of both",
+            text=f"cost_matrix has the shape {values.shape}; expected {(k, k)}, one row per true class of y",
         )  # fmt: skip
-    return values.ravel().tolist()
+    return values.ravel().tolist(), predictions

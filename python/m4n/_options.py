@@ -111,9 +111,13 @@ def positive(name: str, value: Any, kind: type = numbers.Real) -> str:
     return found
 
 
+def quoted(names: Any) -> str:
+    return ", ".join(map(repr, names))
+
+
 def word(name: str, value: Any, allowed: Any) -> str:
     if not isinstance(value, str) or value not in allowed:
-        raise refusal(name, value, f"one of {', '.join(map(repr, allowed))}")
+        raise refusal(name, value, f"one of {quoted(allowed)}")
     return value
 
 

@@ -74,7 +74,9 @@ class OutputTable(FeatureParameters, Estimator):
             rows = features_for_core(weights.of(X))
             flat = weights.of(label).ravel()
             data = _core.examples(rows, 1, flat, outputs, columns, weights.value, names, edges)
-        return Training(data, {**options, **named}, cost, None, examples, weights.kept, total_weight=weights.total)
+        return Training(
+            data, {**options, **named}, (cost, []), None, examples, weights.kept, total_weight=weights.total
+        )
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)

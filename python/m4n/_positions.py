@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from . import _core
-from ._options import reals, refusal
+from ._options import quoted, reals, refusal
 
 
 def is_named(cost: str) -> bool:
@@ -20,8 +20,7 @@ def position_cost(cost: Any, items: int) -> tuple[dict[str, str], list[float]]:
     """The option of a named cost, or the numbers of weights (M) or costs (M x M)."""
     if isinstance(cost, str):
         if cost.endswith("@K") or not is_named(cost):
-            names = ", ".join(map(repr, _core.losses("ranking")))
-            raise refusal("cost", cost, f"one of {names} with a number for K")
+            raise refusal("cost", cost, f"one of {quoted(_core.losses('ranking'))} with a number for K")
         return {"loss": cost}, []
     values = reals("cost", cost, f"a name, {items} weights or {items} x {items} costs")
     if values.shape not in ((items,), (items, items)):

@@ -14,14 +14,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
 from ._errors import Error
-from ._estimator import Estimator, Training, has_probabilities
+from ._estimator import NO_COSTS, Costs, Estimator, Training, has_probabilities
 from ._features import REALS, feature_options, feature_parameters, features_for_core
 from ._labels import (
     class_names,
     costs_by_rows,
     encode,
+    frame_of,
     index_of,
     labels_to_judge,
+    predictions_of,
     refuse_numbers_sorted_as_words,
     text_of,
 )
@@ -107,7 +109,7 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         """The classes in an order that is not that of numbers or words."""
         return None
 
-    def _options(self, classes: np.ndarray) -> tuple[dict[str, str], list[float]]:
+    def _options(self, classes: np.ndarray) -> tuple[dict[str, str], Costs]:
         options = {**self._common_options(), **feature_options(self)}
         if self.class_weight is not None and not isinstance(self.class_weight, dict):
             if not isinstance(self.class_weight, str) or self.class_weight != "balanced":
@@ -116,14 +118,14 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         cost = self._cost(classes)
         if isinstance(cost, str):
             options["loss"] = cost
-            return options, []
+            return options, NO_COSTS
         return options, cost
 
     def _cost(self, classes: np.ndarray) -> Any:
-        """The name of a cost, or k x k costs by rows."""
+        """The name of a cost, or costs by rows with the names of their columns."""
         cost = self._usual_cost if self.cost_matrix is None else self.cost_matrix
         if cost is None:
-            return []
+            return NO_COSTS
         if not isinstance(cost, str):
             return costs_by_rows(cost, classes)
         if cost != "zero-one":
@@ -133,6 +135,7 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)
         self.classes_ = classes
+        self.predictions_ = predictions_of(classes, model.predictions)
         self.cost_matrix_ = model.cost().reshape(len(classes), -1)
         self._adopt_weights(model)
         if hasattr(self, "coef_") and len(classes) == 2:
@@ -151,9 +154,9 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class of every row, by the decoder decode_."""
+        """The class of every row, by the decoder decode_; or the name of an action, where the costs have some."""
         scores = self._scores(X)
-        return self.classes_[self._model.decode(scores, threads_of(self.n_jobs))]
+        return self.predictions_[self._model.decode(scores, threads_of(self.n_jobs))]
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -182,7 +185,8 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         truth = index_of(y, self.classes_)
         if len(truth) > 1 and (truth < 0).all():
             raise Error(f"no label of y is a class of the model, which has {self.classes_[:5]}")
-        lengths, found = [1] * len(truth), index_of(predicted, self.classes_)
+        number = {name: p for p, name in enumerate(self.predictions_.tolist())}
+        lengths, found = [1] * len(truth), np.array([number[name] for name in predicted.tolist()])
         return -self._model.mean_loss(lengths, truth.astype(np.int32), found.astype(np.int32), sample_weight)
 
     @classmethod
@@ -190,7 +194,7 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         named = model.loss != "matrix" and (model.loss != "zero-one" or cls._usual_cost is not None)
         cost = model.loss if named else None
         if model.loss == "matrix":
-            cost = model.cost().reshape(len(model.classes), -1)
+            cost = frame_of(model.cost().reshape(len(model.classes), -1), model.classes, model.predictions)
         return {
             **super()._parameters_of(model),
             **feature_parameters(model),

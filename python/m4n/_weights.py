@@ -13,8 +13,8 @@ SMALLEST, LARGEST = 1e-25, 1e25  # one by the sum of many is still a lam
 
 
 class Weights(NamedTuple):
-    """Of the examples that are kept; None: all count the same. ``kept``: which are, None: all. ``total``: what the usual
-    lam has in the place of the number of examples, as repeated rows would have it; None: that number."""
+    """Of the examples that are kept; None: all count the same. ``kept``: which are, None: all. ``total``: what the
+    usual lam has in the place of the number of examples, as repeated rows would have it; None: that number."""
 
     value: Optional[np.ndarray]
     kept: Optional[np.ndarray]

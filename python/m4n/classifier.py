@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import _core
 from ._cv import TableSearch
+from ._options import quoted
 from ._parameters import LamParameter, doc, documented
 from ._tabular import MaxMinTabular
 
@@ -21,7 +23,7 @@ class ClassEstimator(MaxMinTabular):
         default=None,
         kw_only=False,
         metadata=doc(
-            "None, k x k array or 'zero-one', 'absolute', 'squared'",
+            f"None, k x k array or {quoted(_core.losses(_task))}",
             """cost_matrix[true][predicted], classes in the order of classes_. None, 'zero-one': every mistake costs 1.
             The others are |i - j| and (i - j)^2 for the ranks i and j of classes that are numbers. A data frame whose
             rows and columns are named by classes may have any order, and more classes than y.""",

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from . import _core
 from ._cv import ListSearch
 from ._errors import Error
-from ._estimator import Estimator, Training, has_probabilities
+from ._estimator import NO_COSTS, Estimator, Training, has_probabilities
 from ._features import REALS
 from ._options import in_python_words, listed, threads_of
 from ._parameters import LamParameter, doc, documented
@@ -72,7 +72,7 @@ class MatchingEstimator(Estimator):
         options = self._common_options()
         with in_python_words():
             data = examples_of(parts, points, partners)
-        return Training(data, options, [], None, len(points))
+        return Training(data, options, NO_COSTS, None, len(points))
 
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)

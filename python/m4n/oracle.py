@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from . import _core
 from ._errors import Error
-from ._options import in_python_words, number, reals, refusal, threads_of, word
+from ._options import in_python_words, number, quoted, reals, refusal, threads_of, word
 from ._positions import position_cost
 
 __all__ = [
@@ -33,6 +33,9 @@ __all__ = [
     "sinkhorn",
     "viterbi",
 ]
+
+# Of a class, and of a label in a sequence.
+NAMED_COSTS = list(dict.fromkeys([*_core.losses("multiclass"), *_core.losses("sequence")]))
 
 
 class MaxMin(NamedTuple):
@@ -86,14 +89,9 @@ def _cost(cost: Any, k: int) -> np.ndarray:
         if values.shape != (k, k):
             raise _refused_shape("cost", values.shape, f"{(k, k)}, or a name")
         return values
-    steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k))).astype(np.float64)
-    if cost in ("zero-one", "hamming"):
-        return (steps > 0).astype(np.float64)
-    if cost == "absolute":
-        return steps
-    if cost == "squared":
-        return steps**2
-    raise refusal("cost", cost, f"'zero-one', 'hamming', 'absolute', 'squared' or a {k} x {k} matrix")
+    if cost not in NAMED_COSTS:
+        raise refusal("cost", cost, f"{quoted(NAMED_COSTS)} or a {k} x {k} matrix")
+    return _core.named_cost(cost, k)
 
 
 def max_min(scores: Any, cost: Any = "zero-one", *, n_jobs: Optional[int] = None) -> MaxMin:
@@ -194,7 +192,8 @@ def max_min_permutation(
     """Max-min oracle of permutations: scores (..., M, M) of item i at position j; mu and nu are doubly stochastic.
 
     cost: 'hamming', 'footrule', 'spearman', 'precision@K', 'dcg', M weights of items for a weighted Hamming cost, or an
-    M x M matrix [true position][predicted position] whose mean over items counts. ``tol``: largest difference of value and bound, in units of the range of the cost.
+    M x M matrix [true position][predicted position] whose mean over items counts. ``tol``: largest difference of value
+    and bound, in units of the range of the cost.
     """
     v, batch = _batched(scores, 2)
     named, values = position_cost(cost, v.shape[1])
@@ -236,7 +235,8 @@ def sinkhorn(scores: Any, *, tol: float = 1e-9, max_iter: int = 1000, n_jobs: Op
         found, error = _core.sinkhorn(v, _not_negative("tol", tol), steps, threads_of(n_jobs))
     if (error > tol).any():
         warnings.warn(
-            f"stopped after {steps} steps with sums that are wrong by up to {error.max():.3g}: allow more with max_iter",
+            f"stopped after {steps} steps with sums that are wrong by up to {error.max():.3g}: allow more with "
+            "max_iter",
             ConvergenceWarning,
             stacklevel=2,
         )

@@ -12,7 +12,7 @@ from . import _core
 from ._cv import TableSearch
 from ._errors import Error
 from ._labels import classes_from_names, refuse_numbers_sorted_as_words
-from ._options import word
+from ._options import quoted, word
 from ._parameters import LamParameter, doc, documented
 from ._tabular import MaxMinTabular
 
@@ -33,7 +33,7 @@ class OrderedGrades(MaxMinTabular):
     cost_matrix: Any = field(
         default="absolute",
         kw_only=False,
-        metadata=doc("'absolute', 'squared', 'zero-one' or k x k array", "cost_matrix[true][predicted]."),
+        metadata=doc(f"{quoted(_core.losses(_task))} or k x k array", "cost_matrix[true][predicted]."),
     )
     categories: Any = field(default=None, metadata=doc("list or None", "The grades from the lowest to the highest."))
 
@@ -67,9 +67,7 @@ class OrderedGrades(MaxMinTabular):
         if _ascend(classes):
             return cost
         # A model file calls costs of steps by name only where the grades are numbers in their order.
-        steps = np.abs(np.subtract.outer(np.arange(len(classes)), np.arange(len(classes)))).astype(float)
-        named = {"absolute": steps, "squared": steps**2, "zero-one": (steps > 0).astype(float)}
-        return named[cost].ravel().tolist()
+        return _core.named_cost(cost, len(classes)).ravel().tolist()
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:

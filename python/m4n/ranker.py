@@ -27,7 +27,8 @@ def positions_of(ranks: Any) -> np.ndarray:
     if np.any(wrong):
         row = int(np.argmax(wrong))
         raise Error(
-            f"row {row} of y is {ranks[row].tolist()}; expected the ranks 1 to {len(every_rank)} of the items, each once"
+            f"row {row} of y is {ranks[row].tolist()}; expected the ranks 1 to {len(every_rank)} of the items, each "
+            "once"
         )
     return np.ascontiguousarray(ranks - 1, dtype=np.int32)
 

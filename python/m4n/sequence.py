@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._cv import ListSearch
 from ._errors import Error
-from ._estimator import Estimator, Training, has_probabilities
+from ._estimator import NO_COSTS, Costs, Estimator, Training, has_probabilities
 from ._features import REALS, features_for_core
 from ._labels import (
     class_names,
@@ -211,7 +211,7 @@ class SequenceEstimator(InterceptParameter, Estimator):
                 )
         return Training(data, options, cost, classes, len(X))
 
-    def _options(self, classes: np.ndarray) -> tuple[dict[str, str], list[float]]:
+    def _options(self, classes: np.ndarray) -> tuple[dict[str, str], Costs]:
         options = self._common_options()
         options["min-count"] = number("min_count", self.min_count, numbers.Integral)
         if not 1 <= self.min_count <= LARGEST_COUNT:
@@ -228,7 +228,7 @@ class SequenceEstimator(InterceptParameter, Estimator):
                 refuse_numbers_sorted_as_words(classes)
         elif self.cost_matrix is not None:
             return options, costs_by_rows(self.cost_matrix, classes)
-        return options, []
+        return options, NO_COSTS
 
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)

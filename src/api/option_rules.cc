@@ -167,7 +167,7 @@ void check_task(const TrainOptions& o) {
             [&](const Structure& s) { return found->loss->is_of(s.traits().losses); });
   const Structure& structure = structure_named(o.task);
   if (!structure.traits().no_quadratic.empty()) refuse_quadratic(o, structure.traits().no_quadratic);
-  structure.check(o);
+  structure.check_options(o);
 }
 
 }  // namespace

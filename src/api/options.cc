@@ -164,20 +164,39 @@ OptionRow surrogate_option() {
       &TrainOptions::surrogate);
 }
 
+// "zero-one; absolute for ordinal; hamming for ...": that of the usual task, then the others by their tasks.
+std::string usual_losses() {
+  std::vector<std::pair<std::string, std::vector<std::string>>> tasks_by_loss;
+  for (const Structure* structure : structures()) {
+    const std::string& loss = structure->traits().usual_loss;
+    const auto same = std::find_if(tasks_by_loss.begin(), tasks_by_loss.end(),
+                                   [&](const auto& entry) { return entry.first == loss; });
+    if (same != tasks_by_loss.end())
+      same->second.push_back(structure->name());
+    else
+      tasks_by_loss.push_back({loss, {structure->name()}});
+  }
+  std::string out = tasks_by_loss.front().first;
+  for (std::size_t i = 1; i < tasks_by_loss.size(); ++i)
+    out += fmt::format("; {} for {}", tasks_by_loss[i].first, fmt::join(tasks_by_loss[i].second, ", "));
+  return out;
+}
+
 // Names, a name with a number in it, or a file.
 OptionRow loss_row() {
   const std::vector<std::string> words = loss_names();
+  std::vector<std::string> meanings;
+  for (const NamedLoss& loss : named_losses())
+    if (loss.can_be_learnt()) meanings.push_back(fmt::format("{} ({})", loss.shown_name(), loss.help));
   return row(
-      {"loss", fmt::format("{}|tree:FILE|FILE.csv", fmt::join(words, "|")),
-       "zero-one; absolute for ordinal; hamming for all others",
-       "what a mistake costs. Classes: a file holds the matrix cost[true][predicted], perhaps with more columns than "
-       "rows: predictions that are no class; tree:FILE has rows child,parent,length, and a mistake costs the way "
-       "from one class to the other; a sequence costs the "
-       "mean over its tokens, hamming being that of zero-one, and a graph over its nodes. Label sets: mean over "
-       "labels; a file with rows label,miss,false_alarm. Rankings: mean over items of being misplaced "
-       "(hamming), of the distance of ranks (footrule) or its square (spearman); what the first K miss "
-       "(precision@K); lost discounted gain (dcg); a file with one row of item weights, or costs[true "
-       "rank][predicted rank]"},
+      {"loss", fmt::format("{}|tree:FILE|FILE.csv", fmt::join(words, "|")), usual_losses(),
+       fmt::format(
+           "what a mistake costs: {}. A sequence costs the mean over its tokens, a graph that over its nodes, a "
+           "label set that over the labels. tree:FILE has rows child,parent,length, and a mistake costs the way from one "
+           "class to the other. A file holds the matrix cost[true][predicted], for classes perhaps with more columns "
+           "than rows: predictions that are no class; for label sets: rows label,miss,false_alarm; for rankings: one "
+           "row of item weights, or costs[true rank][predicted rank]",
+           fmt::join(meanings, ", "))},
       [words](TrainOptions& o, const std::string& value) {
         const bool tree = value.starts_with(tree_prefix);
         if (tree) parse_nonempty("loss", value.substr(std::string_view(tree_prefix).size()), "a file behind tree:");

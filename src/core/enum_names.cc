@@ -1,12 +1,10 @@
-// The tables behind enum_names.h: one row per value. to_string and the parsers both read them.
+// The tables behind enum_names.h: one row per value. to_string and the parsers both read them. That of surrogates is in
+// surrogates/registry.cc.
 #include "core/enum_names.h"
 
 #include <fmt/format.h>
 
-#include <vector>
-
 #include "core/message.h"
-#include "surrogates/registry.h"
 
 namespace m4n::detail {
 namespace {
@@ -35,15 +33,6 @@ constexpr EnumName<Landmarks> landmark_names[] = {{Landmarks::kmeans, "kmeans"},
 
 }  // namespace
 
-template <>
-std::span<const EnumName<SurrogateKind>> enum_names() {
-  static const std::vector<EnumName<SurrogateKind>> names = [] {
-    std::vector<EnumName<SurrogateKind>> out;
-    for (const SurrogateRow& row : surrogate_rows()) out.push_back({row.kind, row.name});
-    return out;
-  }();
-  return names;
-}
 template <>
 std::span<const EnumName<SolverKind>> enum_names() {
   return solver_names;
@@ -81,7 +70,6 @@ void refuse_name(std::string_view name, std::string_view what, const std::string
 
 namespace m4n {
 
-const char* to_string(SurrogateKind value) { return detail::name_of(value); }
 const char* to_string(SolverKind value) { return detail::name_of(value); }
 const char* to_string(OracleKind value) { return detail::name_of(value); }
 const char* to_string(Decoder value) { return detail::name_of(value); }

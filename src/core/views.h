@@ -14,6 +14,10 @@ namespace m4n::detail {
 
 // The labels of one example: one class, or one label per position or item.
 using LabelView = std::span<const std::int32_t>;
+// The scores v of its parts and a point mu of the marginal polytope, padded.
+using ScoreView = std::span<const double>;
+using MarginalView = std::span<const double>;
+using Marginals = std::span<double>;
 
 // Memory that starts on a cache line, so that vector loads never straddle one.
 

@@ -23,7 +23,7 @@ class CsvRows {
     for (std::string_view line; lines_.next(line);)
       if (!blank_lines.pass(line, lines_, matrix_.rows > 0)) add(line);
     if (matrix_.rows == 0)
-      throw Error(say("{}: only a header and no examples; expected one line an example", lines_.file()));
+      throw Error(say("{}: only a header and no examples; expected one line per example", lines_.file()));
     table_.x = std::move(matrix_);
     if (columns_.target_column >= 0)
       table_.target_name = columns_.names[static_cast<std::size_t>(columns_.target_column)];

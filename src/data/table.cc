@@ -24,21 +24,21 @@ bool is_pair(std::string_view token) {
 // The first line that tells decides: index:value among its first three words is LIBSVM (a label alone, or a comment,
 // does not tell), a comma elsewhere is CSV.
 const char* format_of(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t newline = text.find('\n');
-    std::string_view line = text.substr(0, newline);
-    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  const char* format = "csv";
+  any_line(text, [&](std::string_view line) {
     line = line.substr(0, line.find('#'));
     std::string_view rest = trim(line);
     for (int word = 0; word < 3 && !rest.empty(); ++word) {
       const std::size_t blank = rest.find_first_of(" \t");
-      if (is_pair(rest.substr(0, blank))) return "libsvm";
+      if (is_pair(rest.substr(0, blank))) {
+        format = "libsvm";
+        return true;
+      }
       rest = blank == std::string_view::npos ? std::string_view{} : trim(rest.substr(blank));
     }
-    if (line.find(',') != std::string_view::npos) return "csv";
-  }
-  return "csv";
+    return line.find(',') != std::string_view::npos;
+  });
+  return format;
 }
 
 }  // namespace

@@ -32,6 +32,19 @@ const char* scan_number(const char* begin, const char* end, double& value);
 // All of `text` as a finite number; nullopt if it is not one.
 std::optional<double> finite_number(std::string_view text);
 
+// The lines of the start of a file, the last one possibly cut; calls body(line) until it returns true.
+template <class Body>
+bool any_line(std::string_view text, Body&& body) {
+  while (!text.empty()) {
+    const std::size_t newline = text.find('\n');
+    std::string_view line = text.substr(0, newline);
+    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (body(line)) return true;
+  }
+  return false;
+}
+
 // One file, line by line: CRLF and LF, a missing last newline and a UTF-8 byte order mark are all the same. A line
 // is a view into the buffer and lives until the next call.
 class LineReader {

@@ -199,7 +199,7 @@ class LabellingGame {
   void start_cold(const Scores& v, Workspace& ws) const;
   void solve_apart(const Scores& v, Workspace& ws) const;
   bool start_warm(const Scores& v, const GameSeeds& seeds, Workspace& ws) const;
-  void keep(GameSeeds& seeds, const Workspace& ws) const;
+  void save_seeds(GameSeeds& seeds, const Workspace& ws) const;
   void expected_costs(PaddedRows<const double> nu, PaddedRows<double> out, Workspace& ws) const;
   void risks(const UnitCosts* kinds, std::span<const std::uint32_t> positions, PaddedRows<const double> mass,
              PaddedRows<double> out, Workspace& ws) const;

@@ -1,5 +1,5 @@
 // The loop of a labelling game: when it asks the decoder, what it answers, and what it does when its steps stall. How
-// it starts is in labelling_game_start.h, the simplex steps are in labelling_game_pivots.h.
+// it starts is in labelling_game_parts.h, the simplex steps are in labelling_game_pivots.h.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -100,7 +100,7 @@ GameAnswer LabellingGame<Problem>::solve(const Scores& v, const GameLimits& limi
     ws.shaken = false;
     if (!refresh(ws) && !restart(v, ws)) break;
   }
-  keep(seeds, ws);
+  save_seeds(seeds, ws);
   if (ws.costs != exact_.data() &&
       ws.first_try.bounds.lower > answer.bounds.lower) {  // the second try has come to nothing
     ws.first_try.bounds.upper = std::max(ws.upper, ws.first_try.bounds.lower);

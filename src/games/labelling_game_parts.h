@@ -1,5 +1,5 @@
 // All of the labelling game, for the source files that compile it for one problem; here is how it starts, from one
-// labelling or from the basis of the last visit, and its pool of sequences.
+// labelling or from the basis of the last visit, and its pool of labellings.
 #pragma once
 #include <algorithm>
 
@@ -107,7 +107,7 @@ void LabellingGame<Problem>::add_to_pool(const std::int32_t* y, double gain, boo
 }
 
 template <class Problem>
-void LabellingGame<Problem>::keep(GameSeeds& seeds, const Workspace& ws) const {
+void LabellingGame<Problem>::save_seeds(GameSeeds& seeds, const Workspace& ws) const {
   seeds.clear();
   if (ws.support.size() > game::seed_limit) return;
   for (const std::size_t j : ws.support)

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "games/matrix_game.h"
+
 namespace m4n::detail {
 
 namespace {

@@ -10,7 +10,6 @@
 #include <span>
 
 #include "core/views.h"
-#include "surrogates/surrogate.h"
 
 namespace m4n::detail {
 

@@ -207,8 +207,8 @@ CostMatrix CostMatrix::from_values(std::vector<double> cost, std::size_t k, cons
                                    std::vector<std::string> predictions) {
   const std::size_t width = k > 0 ? cost.size() / k : 0;
   if (k == 0 || cost.empty() || cost.size() % k != 0 || (width < k && predictions.empty()))
-    throw Error(say("{}: {} costs for {} classes; expected one row per class, and a column per class (and perhaps "
-                    "more: predictions that are no class)",
+    throw Error(say("{}: {} costs for {} classes; expected a square matrix, one row and one column per class, or "
+                    "more columns: predictions that are no class",
                     origin, cost.size(), k));
   if (predictions.empty() && width > k) predictions = usual_predictions(classes, k, width);
   if (predictions == classes) predictions.clear();
@@ -269,15 +269,17 @@ bool is_header(const std::vector<std::string>& cells) {
                       [](const std::string& cell) { return finite_number(cell).has_value(); });
 }
 
-// Whether the first cells of these rows are all the classes, each once.
+// Whether the first cells of these rows are names: some are no numbers, or they are the classes, each once.
 bool names_rows(const TextGrid& grid, std::size_t first_row, const ClassIndex& classes, std::size_t k) {
   std::vector<bool> seen(k);
+  bool each_once = true;
   for (std::size_t r = first_row; r < grid.cells.size(); ++r) {
+    if (!finite_number(grid.cells[r][0])) return true;
     const auto c = classes.find(grid.cells[r][0]);
-    if (!c || seen[*c]) return false;
-    seen[*c] = true;
+    each_once = each_once && c && !seen[*c];
+    if (c) seen[*c] = true;
   }
-  return grid.cells.size() - first_row == k;
+  return each_once;
 }
 
 std::string missing_rows(const TextGrid& grid, const std::vector<std::string>& classes) {

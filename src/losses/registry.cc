@@ -61,7 +61,7 @@ constexpr NamedLoss table[] = {
     {.name = "footrule", .families = rankings, .help = "the mean distance of ranks", .positions = footrule},
     {.name = "spearman",
      .families = rankings,
-     .help = "the mean of its square",
+     .help = "the mean squared distance of ranks",
      .positions = spearman,
      .scores_items = true},
     {.name = "dcg", .families = rankings, .help = "lost discounted gain", .positions = dcg, .scores_items = true},
@@ -103,25 +103,16 @@ std::optional<LossChoice> find_loss(std::string_view name) {
   return std::nullopt;
 }
 
-std::vector<std::string> loss_names(LossFamily family) {
+std::vector<std::string> loss_names(std::optional<LossFamily> family) {
   std::vector<std::string> out;
   for (const NamedLoss& loss : table)
-    if (loss.is_of(family) && loss.refusal == nullptr)
-      out.push_back(std::string(loss.name) + (std::string_view(loss.name).ends_with('@') ? "K" : ""));
+    if (loss.can_be_learnt() && (!family || loss.is_of(*family))) out.push_back(loss.shown_name());
   return out;
 }
 
 std::string loss_file(const std::string& spec) {
   if (spec.starts_with(tree_prefix)) return spec.substr(std::string_view(tree_prefix).size());
   return names_a_file(spec) ? spec : "";
-}
-
-std::vector<std::string> loss_names() {
-  std::vector<std::string> out;
-  for (const NamedLoss& loss : table)
-    if (loss.refusal == nullptr)
-      out.push_back(std::string(loss.name) + (std::string_view(loss.name).ends_with('@') ? "K" : ""));
-  return out;
 }
 
 }  // namespace m4n::detail

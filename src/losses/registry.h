@@ -27,7 +27,7 @@ enum class LossFamily : unsigned { classes = 1, parts = 2, label_sets = 4, ranki
 struct NamedLoss {
   const char* name;  // one that ends in @ is followed by a number: precision@3
   unsigned families;
-  const char* help;  // what it costs
+  const char* help;  // what it costs, for --help
   // What users of other structures should ask for; null: nothing to say.
   const char* elsewhere = nullptr;
   // How to make it. cost(true, predicted) of classes and parts; positions(items, number) of permutations.
@@ -39,6 +39,8 @@ struct NamedLoss {
   // Why it cannot be learnt, for those that people ask for all the same; null: it can.
   const char* refusal = nullptr;
 
+  bool can_be_learnt() const { return refusal == nullptr; }
+  std::string shown_name() const { return std::string(name) + (std::string_view(name).ends_with('@') ? "K" : ""); }
   bool is_of(LossFamily family) const { return (families & static_cast<unsigned>(family)) != 0; }
 };
 
@@ -52,9 +54,8 @@ struct LossChoice {
 };
 // nullopt: no loss has this name, or it has no such number.
 std::optional<LossChoice> find_loss(std::string_view name);
-// The names of a family, as help shows them: precision@K. Those that cannot be learnt are left out.
-std::vector<std::string> loss_names(LossFamily family);
-std::vector<std::string> loss_names();
+// The names of a family, or of all, as help shows them: precision@K. Those that cannot be learnt are left out.
+std::vector<std::string> loss_names(std::optional<LossFamily> family = std::nullopt);
 
 // --loss tree:FILE, and the file that a loss names; empty: none.
 inline constexpr const char* tree_prefix = "tree:";

@@ -54,7 +54,7 @@ class Remover {
   ~Remover() {
     if (!path_.empty()) ::unlink(path_.c_str());
   }
-  void keep() { path_.clear(); }
+  void release() { path_.clear(); }
 
  private:
   std::string path_;
@@ -144,7 +144,7 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
   if (::fsync(file.get()) != 0) fail(path, "cannot be synced", errno);
   file.close(path);
   if (::rename(temporary.c_str(), target.c_str()) != 0) fail(path, "cannot be replaced", errno);
-  remover.keep();
+  remover.release();
   sync_directory(directory, path);
 }
 

@@ -220,7 +220,7 @@ class CrossValidation {
     std::vector<const Batch*> missing;
     for (const Batch& batch : batches)
       if (std::vector<CvCell> cells = recall(s, g, batch); !cells.empty())
-        keep(cells, false);
+        record(cells, false);
       else
         missing.push_back(&batch);
     if (missing.empty()) return;
@@ -246,7 +246,7 @@ class CrossValidation {
                            points[l].test[d].mean, solved.certificate.relative_gap(), solved.certificate.converged,
                            points[l].validation[d].constant, solved.seconds, solved.oracle_error});
         }
-      keep(cells, true);
+      record(cells, true);
     }
   }
 
@@ -277,7 +277,7 @@ class CrossValidation {
     };
     set.solve(family.options, Decoder::automatic, lambdas, inner, [&](std::unique_ptr<Solution> solution) {
       waiting.push_back(std::move(solution));
-      if (waiting.size() >= set.judged_together()) judge();
+      if (waiting.size() >= set.scoring_batch()) judge();
     });
     judge();
   }
@@ -294,7 +294,7 @@ class CrossValidation {
     return out;
   }
 
-  void keep(const std::vector<CvCell>& cells, bool is_new) {
+  void record(const std::vector<CvCell>& cells, bool is_new) {
     const std::lock_guard lock(mutex_);
     result_.cells.insert(result_.cells.end(), cells.begin(), cells.end());
     if (is_new && options_.finished) options_.finished(cells);

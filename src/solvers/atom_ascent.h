@@ -1,4 +1,4 @@
-// Block ascent on the dual with atoms, whatever the structure: the loop that chains and permutations share.
+// Block ascent on the dual with atoms, whatever the structure: the loop that chains, graphs and permutations share.
 //
 //   full visit     ask the oracle of example i; append its answer if it is better than the atoms there are; re-optimise
 //                  their weights; move w along

@@ -6,7 +6,7 @@
 
 namespace m4n::detail {
 
-Certificate judged(Certificate certificate, double tol) {
+Certificate with_verdict(Certificate certificate, double tol) {
   constexpr double rounding = 1e-12;
   if (certificate.gap() < 0 && certificate.gap() >= -rounding * std::abs(certificate.primal))
     certificate.dual = certificate.primal;

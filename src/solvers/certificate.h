@@ -93,8 +93,9 @@ std::optional<Certificate> certify(const Problem<Scorer>& problem, const S& surr
   return out;
 }
 
-// A gap below zero by rounding counts as zero; anything else that is no gap never counts as converged.
-Certificate judged(Certificate certificate, double tol);
+// Says whether it converged. A gap below zero by rounding counts as zero; anything else that is no gap never counts as
+// converged.
+Certificate with_verdict(Certificate certificate, double tol);
 
 // The best that was certified so far: the weights with the least primal, and the largest dual of all. The primal of an
 // ascent in the dual is not monotone, so the last weights need not be the best ones.
@@ -109,7 +110,7 @@ class BestPoint {
     known_ = true;
   }
   bool known() const { return known_; }
-  Certificate certificate(double tol) const { return judged(certificate_, tol); }
+  Certificate certificate(double tol) const { return with_verdict(certificate_, tol); }
   void restore(Scorer& scorer) const { scorer = *point_; }
 
  private:

@@ -65,7 +65,7 @@ class Relay {
     part.epochs += total_.epochs;
     part.oracle_calls += total_.oracle_calls;
     part.seconds += total_.seconds;
-    part.certificate = judged(joined(part.certificate), o_.tol);
+    part.certificate = with_verdict(joined(part.certificate), o_.tol);
     total_ = part;
   }
   const SolveResult& total() const { return total_; }

@@ -191,7 +191,7 @@ SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const GramMat
       }
     result.certificate.primal = value + 0.5 * problem.lambda * kernels::dot(a, v);
     result.certificate.dual = result.certificate.primal - kernels::dot(g, image_of(g)) / (2 * problem.lambda);
-    result.certificate = judged(result.certificate, options.tol);
+    result.certificate = with_verdict(result.certificate, options.tol);
     watch.report(result.epochs, result.certificate);
   };
   look();

@@ -1,4 +1,4 @@
-// All structures. A room has a function that makes its structures; its line is here.
+// All structures. A folder has a function that makes its structures; its line is here.
 #include <iterator>
 
 #include "structures/structure.h"
@@ -20,9 +20,9 @@ struct Registry {
   std::vector<const Structure*> all;
 
   Registry() {
-    for (Structures (*room)() :
+    for (Structures (*make)() :
          {class_structures, label_set_structures, chain_structures, permutation_structures, graph_structures})
-      for (std::unique_ptr<Structure>& structure : room()) add(std::move(structure));
+      for (std::unique_ptr<Structure>& structure : make()) add(std::move(structure));
   }
   void add(std::unique_ptr<Structure> structure) {
     all.push_back(structure.get());

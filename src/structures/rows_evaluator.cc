@@ -77,7 +77,7 @@ class RowsEvaluator : public Evaluator {
 
 }  // namespace
 
-JudgedParts::JudgedParts(const Examples& examples, LabelView all_truth, LabelView all_predicted)
+LabelledPredictions::LabelledPredictions(const Examples& examples, LabelView all_truth, LabelView all_predicted)
     : groups(examples.data.labels), truth(all_truth), predicted(all_predicted) {
   const std::size_t n = groups.count(), total = n > 0 ? groups.end(n - 1) : 0;
   if (n == 0) throw Error("evaluation: there are no examples");

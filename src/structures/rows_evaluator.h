@@ -13,8 +13,8 @@
 namespace m4n::detail {
 
 // Labels and predictions, example by example; checked.
-struct JudgedParts {
-  JudgedParts(const Examples& examples, LabelView truth, LabelView predicted);
+struct LabelledPredictions {
+  LabelledPredictions(const Examples& examples, LabelView truth, LabelView predicted);
   std::size_t examples() const { return groups.count(); }
   std::size_t size(std::size_t i) const { return groups.end(i) - groups.begin(i); }
   LabelView truth_of(std::size_t i) const { return truth.subspan(groups.begin(i), size(i)); }

@@ -87,6 +87,12 @@ void Structure::require_probabilities(const Model& model, const std::string& mod
           model_name, to_string(model.surrogate()), instead));
 }
 
+void Structure::refuse_k_best(const PredictionRequest& request, const Message& instead) const {
+  if (request.k_best == 0) return;
+  throw UsageError(say("--k-best ranks labellings of sequences, and {} is a model of the task {}. => Leave it out{}",
+                       request.model_name, name(), instead));
+}
+
 void Structure::require_runs(const Dataset& examples) const {
   const Groups& runs = examples.feature_rows;
   const std::size_t all = rows(examples.x);

@@ -1,5 +1,5 @@
-// What is predicted. A Structure is the door of a room: everything that a task needs beyond the machinery shared by
-// all, behind one interface. fit, cross-validation, the commands and the Python bindings are written once over it.
+// What is predicted. A Structure is everything that a task needs beyond the machinery shared by all, behind one
+// interface. fit, cross-validation, the commands and the Python bindings are written once over it.
 //
 // A new structure is a folder with one such class and one line in structures/registry.cc (docs/extending.md). The suite
 // tests/structures/every_structure_test.cc runs over every structure of the registry and says what is missing.
@@ -154,7 +154,7 @@ class Structure {
   // ---- options
 
   // Refuses what does not go together for this structure. What every structure shares is checked by validate().
-  virtual void check(const TrainOptions&) const {}
+  virtual void check_options(const TrainOptions&) const {}
   // Why the surrogate cannot be trained on these data; empty: it can.
   virtual std::string obstacle(SurrogateKind, const Dataset&) const { return {}; }
   // What a mistake costs by these options. `classes` as in Dataset::class_names.
@@ -216,6 +216,8 @@ class Structure {
   // Throws UsageError where probabilities are asked for that the model's surrogate does not define; `instead` says what
   // else there is.
   static void require_probabilities(const Model& model, const std::string& model_name, const Message& instead);
+  // Throws UsageError where the best labellings of sequences are asked for; `instead` as above.
+  void refuse_k_best(const PredictionRequest& request, const Message& instead) const;
 
   virtual std::unique_ptr<Evaluator> evaluator(const Model& model, const Examples& examples,
                                                std::span<const std::int32_t> predicted) const = 0;

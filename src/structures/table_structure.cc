@@ -108,11 +108,7 @@ std::vector<double> TableStructure::scores(const Model& model, const FeaturesVie
 
 void TableStructure::predict(const Model& model, LineReader& lines, const PredictionRequest& request,
                              TextSink& sink) const {
-  if (request.k_best > 0)
-    throw UsageError(
-        say("--k-best ranks labellings of sequences, and {} is a model of the task {}; --scores gives its "
-            "scores",
-            request.model_name, name()));
+  refuse_k_best(request, say(", or use --scores"));
   if (request.marginals) require_probabilities(model, request.model_name, say(", or use --scores"));
   const Examples examples = read(lines, model, request.read, Truth::optional, request.model_name);
   const std::size_t n = examples.data.examples();

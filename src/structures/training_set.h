@@ -58,8 +58,8 @@ class TrainingSet {
                                                    std::span<const std::unique_ptr<Solution>> solutions,
                                                    const TrainOptions& options, std::span<const Decoder> decoders,
                                                    const Context& context) const = 0;
-  // How many solutions are best judged together; they are kept in memory until then.
-  virtual std::size_t judged_together() const { return 1; }
+  // How many solutions are best scored together; they are kept in memory until then.
+  virtual std::size_t scoring_batch() const { return 1; }
 
   // What a model of these data says, whatever its weights: loss, costs, features. Everything that does not depend on
   // the structure is there already.

@@ -1,21 +1,34 @@
-// The table of surrogates, and the decoders that go with them (registry.h).
+// The table of surrogates, their names (core/enum_names.h) and the decoders that go with them (registry.h).
 #include "surrogates/registry.h"
+
+#include <vector>
+
+#include "core/enum_names.h"
 
 namespace m4n::detail {
 namespace {
 
 constexpr SurrogateRow rows[] = {
-    {SurrogateKind::m4n, "m4n", "max-min margin", "the max-min oracle", true, true, false, false},
-    {SurrogateKind::m3n, "m3n", "max-margin", "decoding with costs added", true, false, false, false},
-    {SurrogateKind::crf, "crf", "log-likelihood", "marginals", false, false, true, false},
-    {SurrogateKind::qs, "qs", "squared error of the costs", "parts that can be regressed one by one", false, false,
-     false, true}};
+    {.kind = SurrogateKind::m4n, .name = "m4n", .help = "max-min margin", .contains_costs = true, .smoothing = true},
+    {.kind = SurrogateKind::m3n, .name = "m3n", .help = "max-margin", .contains_costs = true},
+    {.kind = SurrogateKind::crf, .name = "crf", .help = "log-likelihood", .probabilities = true},
+    {.kind = SurrogateKind::qs, .name = "qs", .help = "squared error of the costs", .closed_form = true}};
 
 }  // namespace
 
 std::span<const SurrogateRow> surrogate_rows() { return rows; }
 
 const SurrogateRow& surrogate_row(SurrogateKind kind) { return rows[static_cast<std::size_t>(kind)]; }
+
+template <>
+std::span<const EnumName<SurrogateKind>> enum_names() {
+  static const std::vector<EnumName<SurrogateKind>> names = [] {
+    std::vector<EnumName<SurrogateKind>> out;
+    for (const SurrogateRow& row : rows) out.push_back({row.kind, row.name});
+    return out;
+  }();
+  return names;
+}
 
 bool goes_with(Decoder decoder, SurrogateKind surrogate, double smoothing, bool classes) {
   switch (decoder) {
@@ -37,3 +50,9 @@ Decoder usual_decoder(SurrogateKind surrogate, double smoothing, bool symmetric_
 }
 
 }  // namespace m4n::detail
+
+namespace m4n {
+
+const char* to_string(SurrogateKind value) { return detail::name_of(value); }
+
+}  // namespace m4n

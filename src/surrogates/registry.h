@@ -1,5 +1,5 @@
 // What is minimised: one row per surrogate, read by options, help, model checks, decoders, candidates of a search and
-// Python. What a row asks of a structure, the structure's training answers with an oracle, or refuses.
+// Python. A structure has an oracle for it, or refuses it.
 #pragma once
 #include <span>
 #include <string>
@@ -12,11 +12,10 @@ struct SurrogateRow {
   SurrogateKind kind;
   const char* name;
   const char* help;
-  const char* asks_for;  // what a structure must be able to do
-  bool contains_costs;   // its loss does, as a mean over the parts of an output; lambda goes by them
-  bool smoothing;        // the max-min game can be smoothed
-  bool probabilities;    // its scores define a distribution over outputs
-  bool closed_form;      // no solver to choose
+  bool contains_costs = false;  // its loss does, as a mean over the parts of an output; lambda goes by them
+  bool smoothing = false;       // the max-min game can be smoothed
+  bool probabilities = false;   // its scores define a distribution over outputs
+  bool closed_form = false;     // no solver to choose
 };
 
 // In the order in which they are shown.

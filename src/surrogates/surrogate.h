@@ -20,10 +20,6 @@
 
 namespace m4n::detail {
 
-using ScoreView = std::span<const double>;     // v, padded
-using MarginalView = std::span<const double>;  // mu, padded
-using Marginals = std::span<double>;
-
 // What solvers ask of an output space.
 template <class S>
 concept OutputSpace = requires(const S s, LabelView y, std::span<double> mu, std::span<const double> v) {

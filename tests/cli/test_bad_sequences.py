@@ -1,4 +1,4 @@
-"""Bad sequences and options that are not theirs: refused with the reason, the file and the line; nothing half-written."""
+"""Bad sequences and options that are not theirs: refused with the reason, file and line; nothing half-written."""
 
 import pytest
 from conftest import DONE, FAILED, WRONG_USAGE

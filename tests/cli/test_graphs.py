@@ -1,4 +1,4 @@
-"""Graphs: train, predict, eval, cv, info, dump, generate against all labellings listed; types, edge features, signals."""
+"""Graphs: train, predict, eval, cv, info, dump, generate against all labellings; types, edge features, signals."""
 
 import json
 import time

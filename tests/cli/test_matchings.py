@@ -133,7 +133,8 @@ def test_every_surrogate(m4n, matched, tmp_path, options):
 @pytest.mark.parametrize("surrogate", ["m4n", "m3n", "crf"])
 def test_two_points_are_two_classes(m4n, tmp_path, surrogate):
     """The margin between the two matchings is w . (x11 + x22 - x12 - x21). Two classes of features z have the margin
-    (u_1 - u_2) . z with u_1 = -u_2 = u at the optimum: w = 2 u, |w|^2 = 2 (|u_1|^2 + |u_2|^2), so their lambda is twice."""
+    (u_1 - u_2) . z with u_1 = -u_2 = u at the optimum: w = 2 u, |w|^2 = 2 (|u_1|^2 + |u_2|^2), so their lambda is
+    twice."""
     examples = matchings([2] * 30, 3, seed=4, noise=2)
     path = tmp_path / "two.txt"
     path.write_text(matching_text(examples))

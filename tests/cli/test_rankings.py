@@ -167,8 +167,9 @@ def test_same_bytes_for_any_threads(m4n, ranked, tmp_path, options):
 )
 @pytest.mark.parametrize("surrogate", ["m4n", "m3n", "crf", "qs"])
 def test_two_items_are_two_classes(m4n, tmp_path, surrogate, loss, scale):
-    """Two permutations, the scores of which are sums of two cells: with u = v11 + v22 the cheapest cells are u/2 each, so
-    |v|^2 = |u|^2 / 2 and lambda is twice that of the classes. Scores of items with gains (1, 0) are scores of classes."""
+    """Two permutations, the scores of which are sums of two cells: with u = v11 + v22 the cheapest cells are u/2 each,
+    so |v|^2 = |u|^2 / 2 and lambda is twice that of the classes. Scores of items with gains (1, 0) are scores of
+    classes."""
     x, positions = rankings(40, 3, 2, seed=2, noise=1.5)
     ranking = write_rankings(tmp_path / "ranking.csv", x, positions)
     classes = write_csv(tmp_path / "classes.csv", x, np.where(positions[:, 0] == 0, "first", "second"))

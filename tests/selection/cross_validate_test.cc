@@ -10,6 +10,7 @@
 
 #include "m4n/error.h"
 #include "m4n/fit.h"
+#include "selection/cv_choice.h"
 #include "support/flat_model.h"
 #include "support/random_dataset.h"
 
@@ -370,15 +371,14 @@ TEST(CrossValidate, ChoosesOnValidationAndReportsTestLosses) {
     const CvCell& chosen = result.overall.chosen[s];
     int larger = 0, smaller = 0;  // lambdas of the same candidate that are as good
     for (const CvCell& cell : result.cells) {
-      if (cell.split != s) continue;
+      if (cell.split != s || cell.candidate != chosen.candidate) continue;
       EXPECT_GE(cell.validation, chosen.validation);
       if (cell.validation > chosen.validation) continue;
-      EXPECT_GE(cell.candidate, chosen.candidate);
-      if (cell.candidate != chosen.candidate) continue;
       larger += cell.lambda > chosen.lambda ? 1 : 0;
       smaller += cell.lambda < chosen.lambda ? 1 : 0;
     }
     EXPECT_TRUE(smaller == larger || smaller == larger + 1) << smaller << " " << larger;
+    EXPECT_LE(chosen.validation, result.by_candidate[1].chosen[s].validation);  // crf, or better than it
     sum += chosen.test;
   }
   EXPECT_NEAR(result.overall.test.mean, sum / static_cast<double>(result.splits), 1e-15);
@@ -386,6 +386,51 @@ TEST(CrossValidate, ChoosesOnValidationAndReportsTestLosses) {
   EXPECT_NEAR(result.comparisons[0].difference.mean,
               result.by_candidate[0].test.mean - result.by_candidate[1].test.mean, 1e-15);
   for (const CvPoint& point : result.curve) EXPECT_GE(point.validation_mean, result.best.validation_mean);
+}
+
+// Crf is kept unless another is better by 1.5 standard errors of the paired differences, as computed here by hand.
+TEST(CrossValidate, OneHasToWinToBeChosenOverCrf) {
+  Rng rng(22);
+  std::size_t kept = 0, beaten = 0;
+  for (int trial = 0; trial < 40; ++trial) {
+    CvResult result;
+    result.splits = 5;
+    result.candidates = {{SurrogateKind::m4n}, {SurrogateKind::crf}, {SurrogateKind::m3n}};
+    const double shift = trial % 2 == 0 ? 0 : 0.3;
+    for (std::size_t c = 0; c < 3; ++c)
+      for (std::size_t s = 0; s < 5; ++s)
+        for (const double lambda : {0.1, 0.01}) {
+          CvCell cell;
+          cell.candidate = c;
+          cell.split = s;
+          cell.lambda = lambda;
+          cell.validation = cell.test = 1 + 0.2 * rng.normal() - (c == 0 ? shift : 0);
+          result.cells.push_back(cell);
+        }
+    detail::choose(result);
+    std::vector<std::size_t> better;
+    for (const std::size_t c : {0UL, 2UL}) {
+      std::vector<double> difference(5);
+      for (const CvCell& cell : result.cells) {
+        if (cell.candidate == c && cell.lambda == result.best_by_candidate[c].lambda)
+          difference[cell.split] += cell.validation;
+        if (cell.candidate == 1 && cell.lambda == result.best_by_candidate[1].lambda)
+          difference[cell.split] -= cell.validation;
+      }
+      double mean = 0, squares = 0;
+      for (const double d : difference) mean += d / 5;
+      for (const double d : difference) squares += (d - mean) * (d - mean);
+      if (mean < -1.5 * std::sqrt(squares / 4 / 5)) better.push_back(c);
+    }
+    const std::size_t best = result.best.candidate;
+    EXPECT_EQ(best == 1, better.empty());
+    if (best != 1) {
+      EXPECT_NE(std::find(better.begin(), better.end(), best), better.end());
+    }
+    ++(best == 1 ? kept : beaten);
+  }
+  EXPECT_GT(kept, 5U);
+  EXPECT_GT(beaten, 5U);
 }
 
 TEST(CrossValidate, AColdPathFindsTheSameAsAWarmOne) {

@@ -189,7 +189,7 @@ Examples model_sequences(CrfsuiteReader& reader, const AttributeDictionary& dict
     dictionary.append_rows(sequence.attributes(), scratch, rows);
     starts.push_back(result.truth.size());
   }
-  if (result.truth.empty()) throw Error(say("{}: no tokens; expected one a line", reader.file()));
+  if (result.truth.empty()) throw Error(say("{}: no tokens; expected one per line", reader.file()));
   result.data.x = std::move(rows);
   finish(numbers, classes, std::move(starts), result);
   return result;

@@ -29,7 +29,7 @@ class OcrRows {
     const std::size_t classes = labels_.names().size();
     for (std::string_view line; lines_.next(line);)
       if (!blank_lines.pass(line, lines_, matrix_.rows > 0)) add(line);
-    if (matrix_.rows == 0) throw Error(say("{}: no letters; expected one a line", lines_.file()));
+    if (matrix_.rows == 0) throw Error(say("{}: no letters; expected one per line", lines_.file()));
     if (last_.next_id != no_next)
       throw Error(say("{}: the file ends within a word: letter {} on line {} says that {} follows", lines_.file(),
                       last_.id, lines_.line_number(), last_.next_id));

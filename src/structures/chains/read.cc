@@ -11,19 +11,6 @@
 namespace m4n::detail {
 namespace {
 
-// The lines of the text, the last one possibly cut; calls body(line) until it returns true.
-template <class Body>
-bool any_line(std::string_view text, Body&& body) {
-  while (!text.empty()) {
-    const std::size_t newline = text.find('\n');
-    std::string_view line = text.substr(0, newline);
-    text.remove_prefix(newline == std::string_view::npos ? text.size() : newline + 1);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    if (body(line)) return true;
-  }
-  return false;
-}
-
 std::string_view first_line(std::string_view head) {
   std::string_view first;
   any_line(head, [&](std::string_view line) { return !trim(first = line).empty(); });
@@ -92,7 +79,7 @@ SequenceFormat format_of(const TrainOptions& options, std::string_view head) {
 }
 
 // Options that the format does not have.
-void check(const TrainOptions& o, SequenceFormat format, const std::string& file) {
+void check_format(const TrainOptions& o, SequenceFormat format, const std::string& file) {
   const auto refuse = [&](bool given, const char* name, const char* remedy) {
     if (given)
       throw UsageError(
@@ -176,7 +163,7 @@ bool means_sequences(const TrainOptions& options, std::string_view head) {
 
 TrainingData read_training_sequences(LineReader& lines, const TrainOptions& options) {
   const SequenceFormat format = format_of(options, lines.peek());
-  check(options, format, lines.file());
+  check_format(options, format, lines.file());
   const DictionaryOptions dictionary{options.min_count, options.hash_bits};
   if (format == SequenceFormat::ocr) return from_letters(lines, options);
   return format == SequenceFormat::conll ? from_columns(lines, options, dictionary)

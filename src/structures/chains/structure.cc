@@ -1,4 +1,4 @@
-// The door of the room: sequences of tokens with a label each.
+// Implements Structure for sequences of tokens with a label each.
 #include "structures/chains/structure.h"
 
 #include <fmt/format.h>
@@ -57,7 +57,7 @@ class Chains : public Structure {
  public:
   using Structure::Structure;
 
-  void check(const TrainOptions& o) const override { check_solver(o, "sequences", true, true); }
+  void check_options(const TrainOptions& o) const override { check_solver(o, "sequences", true, true); }
   LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
     const CostMatrix cost = chosen_cost_of_classes(options, classes, traits().usual_loss);
     return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal(), cost.prediction_names()};

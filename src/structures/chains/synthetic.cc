@@ -101,7 +101,7 @@ Generated write_synthetic_sentences(std::size_t n, std::uint64_t seed, TextSink&
   result.k = SyntheticSentences::labels();
   result.counts = {{"tokens", tokens}};
   result.notes = {
-      fmt::format("sequence: {} sentences, {} tokens (seed {}), {} labels; a word and its label a line", n, tokens,
+      fmt::format("sequence: {} sentences, {} tokens (seed {}), {} labels; a word and its label per line", n, tokens,
                   seed, result.k),
       fmt::format("Bayes risk (hamming loss) given these words {:.6f}: no rule has a lower expected loss on "
                   "them",

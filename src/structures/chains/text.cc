@@ -74,7 +74,7 @@ ConllText read_conll(LineReader& lines) {
   while (reader.next(text)) {
   }
   if (text.tokens() == 0)
-    throw Error(say("{}: no tokens; expected one a line, and a blank line after every sentence", lines.file()));
+    throw Error(say("{}: no tokens; expected one per line, and a blank line after every sentence", lines.file()));
   return text;
 }
 

@@ -77,7 +77,7 @@ SolveResult by_lbfgs(const Problem<Scorer>& problem, const ChainRequest& request
     };
   SolveResult result = lbfgs(problem, loss, options, context);
   result.certificate.dual = std::max(result.certificate.dual, known);
-  result.certificate = judged(result.certificate, options.tol);
+  result.certificate = with_verdict(result.certificate, options.tol);
   result.epochs += before.epochs;
   result.oracle_calls += before.oracle_calls;
   result.seconds += before.seconds;

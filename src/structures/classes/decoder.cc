@@ -77,7 +77,7 @@ class SmoothedExpectedCost final : public ScoreDecoder {
  public:
   SmoothedExpectedCost(const CostMatrix& cost, double g)
       : cost_(cost),
-        maxmin_(cost, all_solves),
+        maxmin_(cost, MatrixMaxMin::all_solves),
         workspace_(maxmin_.workspace()),
         g_(g),
         shifted_(kernels::padded(cost.k())),
@@ -97,7 +97,6 @@ class SmoothedExpectedCost final : public ScoreDecoder {
   }
 
  private:
-  static constexpr int all_solves = 10'000;
   const CostMatrix& cost_;
   MatrixMaxMin maxmin_;
   MatrixMaxMin::Workspace workspace_;
@@ -107,14 +106,10 @@ class SmoothedExpectedCost final : public ScoreDecoder {
 };
 
 std::unique_ptr<ScoreDecoder> make_adversary(const CostMatrix& cost) {
-  switch (cost.kind()) {
-    case LossKind::zero_one:
-      return std::make_unique<Adversary<ZeroOneMaxMin>>(ZeroOneMaxMin(cost), cost);
-    case LossKind::absolute:
-      return std::make_unique<Adversary<AbsoluteMaxMin>>(AbsoluteMaxMin(cost), cost);
-    default:
-      return std::make_unique<Adversary<MatrixMaxMin>>(MatrixMaxMin(cost), cost);
-  }
+  return with_maxmin(cost, MatrixMaxMin::few_solves,
+                     [&]<class MaxMin>(MaxMin maxmin) -> std::unique_ptr<ScoreDecoder> {
+                       return std::make_unique<Adversary<MaxMin>>(std::move(maxmin), cost);
+                     });
 }
 
 }  // namespace

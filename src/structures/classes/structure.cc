@@ -1,4 +1,4 @@
-// The door of the room: classes without an order, and ordered grades.
+// Implements Structure for classes without an order and for ordered grades.
 #include "structures/classes/structure.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ class Classes : public TableStructure {
  public:
   Classes(StructureTraits traits, Order order) : TableStructure(std::move(traits)), order_(order) {}
 
-  void check(const TrainOptions& o) const override {
+  void check_options(const TrainOptions& o) const override {
     if (o.bins > 0 && order_ != Order::grades)
       throw UsageError(
           say("--bins cuts a numeric target into ordered grades, which --task multiclass has not. => Use --task "

@@ -108,7 +108,8 @@ class MatrixMaxMin {
     std::vector<std::uint8_t> cold;
   };
   // `solves`: inner solves a proximal step may take. Few are best while the scores still move with every visit.
-  explicit MatrixMaxMin(const CostMatrix& cost, int solves = 6)
+  static constexpr int few_solves = 6, all_solves = 10'000;
+  explicit MatrixMaxMin(const CostMatrix& cost, int solves = few_solves)
       : space_(cost.k()),
         loss_(cost),
         square_(cost.has_actions() ? std::make_shared<const CostMatrix>(cost.squared()) : nullptr),
@@ -317,6 +318,19 @@ class Smoothed {
   MaxMin inner_;
   double g_;
 };
+
+// body(maxmin) with the class that the costs have; `solves` as in MatrixMaxMin.
+template <class Body>
+decltype(auto) with_maxmin(const CostMatrix& cost, int solves, Body&& body) {
+  switch (cost.kind()) {
+    case LossKind::zero_one:
+      return body(ZeroOneMaxMin(cost));
+    case LossKind::absolute:
+      return body(AbsoluteMaxMin(cost));
+    default:
+      return body(MatrixMaxMin(cost, solves));
+  }
+}
 
 // M3N, the structural SVM: Omega_y*(v) = max_j cost[y][j] + v_j, so -Omega_y(mu) = cost[y].mu is linear and the
 // proximal step is a projection onto the simplex.

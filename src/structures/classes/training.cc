@@ -151,7 +151,7 @@ std::unique_ptr<HeldOut> ClassTrainingSet::hold_out(Dataset examples, std::span<
   return out;
 }
 
-std::size_t ClassTrainingSet::judged_together() const { return std::numeric_limits<std::size_t>::max(); }
+std::size_t ClassTrainingSet::scoring_batch() const { return std::numeric_limits<std::size_t>::max(); }
 
 std::vector<LossesByDecoder> ClassTrainingSet::mean_losses(const HeldOut& held_out,
                                                            std::span<const std::unique_ptr<Solution>> solutions,

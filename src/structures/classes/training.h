@@ -35,7 +35,7 @@ class ClassTrainingSet : public RowTrainingSet {
                                            std::span<const std::unique_ptr<Solution>> solutions,
                                            const TrainOptions& options, std::span<const Decoder> decoders,
                                            const Context& context) const override;
-  std::size_t judged_together() const override;
+  std::size_t scoring_batch() const override;
   void describe(ModelCommon& common) const override;
   std::shared_ptr<const ModelPart> finish(std::unique_ptr<Solution> solution) const override;
 

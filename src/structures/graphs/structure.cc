@@ -1,4 +1,4 @@
-// The door of the room: graphs whose nodes have a label each.
+// Implements Structure for graphs whose nodes have a label each.
 #include "structures/graphs/structure.h"
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ class Graphs : public Structure {
  public:
   using Structure::Structure;
 
-  void check(const TrainOptions& o) const override {
+  void check_options(const TrainOptions& o) const override {
     if (o.oracle == OracleKind::spmp || o.solver == SolverKind::gbcfw)
       throw UsageError(say(
           "--oracle spmp and --solver gbcfw are not for --task {}, whose games are solved exactly. => Leave them out",
@@ -203,7 +203,7 @@ void Graphs::check(const Model& model, const std::string& name) const {
 std::unique_ptr<Evaluator> Graphs::evaluator(const Model& model, const Examples& examples,
                                              std::span<const std::int32_t> predicted) const {
   const LabelView truth = examples.data.label;
-  const JudgedParts parts(examples, truth, predicted);
+  const LabelledPredictions parts(examples, truth, predicted);
   const std::size_t k = model.k();
   const std::vector<double>& cost = model.cost();
   const double largest = *std::max_element(cost.begin(), cost.end());
@@ -235,9 +235,7 @@ std::unique_ptr<Evaluator> Graphs::evaluator(const Model& model, const Examples&
 // A CSV graph,node,label[,p_<label>...], a line per node; or one JSON object with one list per graph.
 void Graphs::predict(const Model& model, LineReader& lines, const PredictionRequest& request, TextSink& sink) const {
   require_own_format(request.read, request.model_name);
-  if (request.k_best > 0)
-    throw UsageError(
-        say("--k-best ranks labellings of sequences, and {} is a model of the task {}", request.model_name, name()));
+  refuse_k_best(request, {});
   if (request.marginals) require_probabilities(model, request.model_name, {});
   if (request.scores)
     throw UsageError(say("--scores: the labels of a graph are scored together. => Use --marginals with a crf"));

@@ -33,11 +33,11 @@ void check(const GraphRequest& request) {
     const std::size_t own = rows.end(i) - rows.begin(i), count = nodes.end(i) - nodes.begin(i);
     if (count == 0) throw Error(say("example {} has no nodes", i + 1));
     if (own * slots != count)
-      throw Error(say("example {} has {} and {} of features; expected {} a row as in the first", i + 1,
+      throw Error(say("example {} has {} and {} of features; expected {} per row as in the first", i + 1,
                       counted(count, "node"), counted(own, "row"), slots));
   }
   if (request.costs.size() != 1 && (request.costs.size() != slots || rows.end(0) != 1))
-    throw Error(say("{} for {}; expected one, or one a node",
+    throw Error(say("{} for {}; expected one, or one per node",
                     counted(request.costs.size(), "cost matrix", "cost matrices"), counted(slots, "node")));
   for (const CostMatrix& cost : request.costs)
     if (cost.k() != labels) throw Error(say("cost matrices of {} and {} labels", labels, cost.k()));

@@ -1,4 +1,4 @@
-// The door of the room: sets of labels.
+// Implements Structure for sets of labels.
 #include "structures/label_sets/structure.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ class LabelSets : public MarkStructure {
  public:
   using MarkStructure::MarkStructure;
 
-  void check(const TrainOptions& o) const override {
+  void check_options(const TrainOptions& o) const override {
     const bool joined = has_edges(o);
     if (joined) refuse_quadratic(o, edges_change_nothing);
     if (o.oracle == OracleKind::spmp || o.solver == SolverKind::gbcfw)
@@ -284,7 +284,7 @@ void MarkStructure::add_json(const Model& model, std::span<const std::int32_t> l
 // One row per example: cost, wrong labels, whole sets, then for each label how often it is on, predicted, and both.
 std::unique_ptr<Evaluator> label_set_evaluator(const Model& model, const LabelCosts& costs, const Examples& examples,
                                                std::span<const std::int32_t> predicted) {
-  const JudgedParts parts(examples, examples.data.label, predicted);
+  const LabelledPredictions parts(examples, examples.data.label, predicted);
   const std::size_t k = model.k();
   ExampleRows rows;
   rows.names = {"hamming", "subset_accuracy", "micro_f1", "macro_f1"};

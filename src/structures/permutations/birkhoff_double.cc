@@ -76,7 +76,7 @@ BirkhoffAnswer BirkhoffDouble::solve(BirkhoffReferee& referee, const BirkhoffLim
     }
     if (new_prediction) add_prediction(referee.prediction());
   }
-  keep(seeds);
+  save_seeds(seeds);
   upper = std::max(upper, lower);
   return {{referee.top() + lower, referee.top() + upper}, loss.constant() + risk, best_p_, best_q_, rounds};
 }
@@ -154,7 +154,7 @@ void BirkhoffDouble::mix(const Moves& moves, std::span<const double> weight, std
   }
 }
 
-void BirkhoffDouble::keep(BirkhoffSeeds& seeds) const {
+void BirkhoffDouble::save_seeds(BirkhoffSeeds& seeds) const {
   seeds.clear();
   const auto take = [&](const Moves& moves, std::span<const double> weight, std::vector<std::uint16_t>& out) {
     for (std::size_t k = 0; k < std::min(moves.size() / size_, weight.size()); ++k)

@@ -45,7 +45,7 @@ class BirkhoffDouble {
   bool known(const Moves& moves, std::span<const std::int32_t> y) const;
   void rebuild(std::size_t room);
   void mix(const Moves& moves, std::span<const double> weight, std::span<double> out) const;
-  void keep(BirkhoffSeeds& seeds) const;
+  void save_seeds(BirkhoffSeeds& seeds) const;
 
   BirkhoffReferee own_;
   BirkhoffReferee* referee_ = nullptr;

@@ -114,7 +114,7 @@ PermutationMetrics PermutationMeans::mean() const {
 std::unique_ptr<Evaluator> permutation_evaluator(
     const Model& model, const Examples& examples, std::span<const std::int32_t> predicted,
     std::vector<std::string> names, const std::function<std::vector<double>(const PermutationMetrics&)>& metrics) {
-  const JudgedParts parts(examples, examples.data.label, predicted);
+  const LabelledPredictions parts(examples, examples.data.label, predicted);
   const PositionLossChoice choice = PositionLossChoice::remembered(model.loss_name(), model.cost(), model.k());
   PositionLosses losses([&](std::size_t size) { return choice.make(size); });
   ExampleRows rows;

@@ -1,4 +1,4 @@
-// The door of the room: rankings and matchings.
+// Implements Structure for rankings and matchings.
 #include "structures/permutations/structure.h"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ class PermutationStructure : public Base {
   using Base::Base;
   using Base::check;
 
-  void check(const TrainOptions& o) const override {
+  void check_options(const TrainOptions& o) const override {
     if (o.surrogate != SurrogateKind::qs) this->check_solver(o, "permutations", false, true);
     if (!o.warm_start)
       throw UsageError(
@@ -309,11 +309,7 @@ class Matchings : public PermutationStructure<Structure> {
 // A CSV matching,point,partner, a line per point of the first set; with scores or marginals a line per pair. Or one
 // JSON object: n, partner and, where asked for, scores and marginals, M x M per matching.
 void Matchings::predict(const Model& model, LineReader& lines, const PredictionRequest& request, TextSink& sink) const {
-  if (request.k_best > 0)
-    throw UsageError(
-        say("--k-best ranks labellings of sequences, and {} is a model of the task {}; --scores gives its "
-            "scores",
-            request.model_name, name()));
+  refuse_k_best(request, say(", or use --scores"));
   if (request.marginals) require_probabilities(model, request.model_name, say(", or use --scores"));
   const Examples examples = read(lines, model, request.read, Truth::optional, request.model_name);
   const Groups &points = examples.data.labels, &pairs = examples.data.feature_rows;

@@ -106,21 +106,22 @@ class AtMostTwo : public MarkStructure {
  public:
   AtMostTwo() : MarkStructure(at_most_two_traits()) {}
 
-  void check(const TrainOptions& o) const override {
-    if (o.surrogate == SurrogateKind::crf) throw UsageError(say("--surrogate crf: {}", no_marginals));
+  void check_options(const TrainOptions& o) const override {
+    if (o.surrogate == SurrogateKind::crf)
+      throw UsageError(say("--surrogate crf: {}. => Use m4n or m3n", no_marginals));
     if (o.decode == Decoder::adversary)
       throw UsageError(
-          say("--decode adversary: the min player of --task {} may turn more labels on. Leave it out", name()));
+          say("--decode adversary: the min player of --task {} may turn more labels on. => Leave it out", name()));
     if (o.oracle != OracleKind::exact || (o.solver != SolverKind::automatic && o.solver != SolverKind::gbcfw))
       throw UsageError(
-          say("--task {} is solved by gbcfw with the exact oracle. Leave --solver and --oracle out", name()));
+          say("--task {} is solved by gbcfw with the exact oracle. => Leave --solver and --oracle out", name()));
   }
   std::string obstacle(SurrogateKind surrogate, const Dataset&) const override {
     return surrogate == SurrogateKind::crf ? no_marginals : "";
   }
   LossSummary loss(const TrainOptions& o, const std::vector<std::string>&) const override {
     if (!o.cost.empty() || !(o.loss.empty() || o.loss == "hamming"))
-      throw UsageError(say("--task {} has the --loss hamming only. Leave other costs out", name()));
+      throw UsageError(say("--task {} has the --loss hamming only. => Leave other costs out", name()));
     return {"hamming", {}, true, 1};
   }
   bool recognises(const RawTable&, const TrainOptions&) const override { return false; }  // asked for by name only
