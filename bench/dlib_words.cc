@@ -183,6 +183,7 @@ void m4n_rows(const Sentences& train, const Sentences& test, Json& rows) {
                                  .label = train.label,
                                  .weight = train.share,
                                  .cost = &cost,
+                                 .constraints = nullptr,
                                  .lambdas = {&lambda, 1},
                                  .options = &options,
                                  .context = &context};

@@ -39,6 +39,7 @@ Measured measure(const Sentences& set, double lambda, const TrainOptions& option
                   .label = set.label,
                   .weight = set.share,
                   .cost = &cost,
+                  .constraints = nullptr,
                   .lambdas = {&lambda, 1},
                   .options = &options,
                   .context = &context},

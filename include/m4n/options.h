@@ -70,6 +70,7 @@ struct TrainOptions {
   std::uint64_t min_count = 1;         // tokens that must have an attribute for it to be kept
   int hash_bits = 0;                   // > 0: attributes are hashed to 2^bits columns
   std::string pixel_products;          // HxW: add the products of neighbouring pixels
+  std::string constraints;             // of sequences: empty, bio, bioes, or a file of forbidden transitions
   std::string edges;                   // of label sets: empty or none, tree, or a file
   std::vector<GraphEdge> label_edges;  // instead of `edges`: these; empty: `edges` decides
   std::uint64_t seed = 0;

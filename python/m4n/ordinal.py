@@ -67,7 +67,7 @@ class OrderedGrades(MaxMinTabular):
         if _ascend(classes):
             return cost
         # A model file calls costs of steps by name only where the grades are numbers in their order.
-        return _core.named_cost(cost, len(classes)).ravel().tolist()
+        return _core.named_cost(cost, len(classes)).ravel().tolist(), []
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:

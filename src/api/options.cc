@@ -286,7 +286,7 @@ std::vector<OptionRow> make_table() {
   add(choice<Binning>(
       {"binning", "", "quantile", "cut at quantiles of the training targets, or into intervals of equal width"},
       {Binning::quantile, Binning::width}, &T::binning));
-  add(column({"weights", "", "all equal", "column with positive weights of the examples", some_tasks},
+  add(column({"weights", "", "all equal", "column with positive weights of the examples; for sequences, matchings and graphs a file with one weight per line", some_tasks},
              &ReadOptions::weights));
   add(row(
       {"class-weight", "balanced|FILE.csv", "all equal",
@@ -330,6 +330,12 @@ std::vector<OptionRow> make_table() {
   add(text({"pixel-products", "HxW", "off", "format ocr: add the products of neighbouring pixels of an H x W picture",
             some_tasks},
            "HEIGHTxWIDTH such as 16x8", &T::pixel_products));
+  add(text({"constraints", "bio|bioes|FILE", "none",
+            "sequences: transitions that do not exist, in training and in prediction: those that break chunks tagged B, "
+            "I, O (or B, I, E, S, O), or those in the lines from,to of a file, where * is any label, START and END the "
+            "ends of a sequence",
+            some_tasks},
+           "bio, bioes or the name of a file", &T::constraints));
   add(text({"edges", "none|tree|FILE", "none",
             "multilabel: labels that depend on each other: those of the tree in which they tell most about each other, "
             "or the pairs in the lines of a file",

@@ -527,13 +527,15 @@ double mean_cost(const CostMatrix& cost, std::span<const std::int32_t> truth, st
 }
 
 double mean_sequence_cost(const CostMatrix& cost, const Groups& tokens, std::span<const std::int32_t> truth,
-                          std::span<const std::int32_t> predicted) {
-  double sum = 0;
+                          std::span<const std::int32_t> predicted, std::span<const double> weight) {
+  double sum = 0, total = 0;
   for (std::size_t i = 0; i < tokens.count(); ++i) {
     const std::size_t first = tokens.begin(i), length = tokens.end(i) - first;
-    sum += mean_cost(cost, truth.subspan(first, length), predicted.subspan(first, length), {});
+    const double share = weight.empty() ? 1.0 : weight[i];
+    sum += share * mean_cost(cost, truth.subspan(first, length), predicted.subspan(first, length), {});
+    total += share;
   }
-  return sum / static_cast<double>(tokens.count());
+  return sum / total;
 }
 
 }  // namespace m4n::detail

@@ -91,9 +91,9 @@ class CostMatrix {
   std::vector<double> by_truth_, by_prediction_;
 };
 
-// Mean over sequences of the mean cost of their tokens. All labels are known.
+// Mean over sequences of the mean cost of their tokens; weighted unless `weight` is empty. All labels are known.
 double mean_sequence_cost(const CostMatrix& cost, const Groups& tokens, std::span<const std::int32_t> truth,
-                          std::span<const std::int32_t> predicted);
+                          std::span<const std::int32_t> predicted, std::span<const double> weight = {});
 
 // Mean cost of predictions; weighted unless `weight` is empty. All labels are known.
 double mean_cost(const CostMatrix& cost, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,

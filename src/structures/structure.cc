@@ -7,6 +7,8 @@
 
 #include "core/message.h"
 #include "core/option_values.h"
+#include "data/input.h"
+#include "data/table.h"
 #include "surrogates/registry.h"
 
 namespace m4n::detail {
@@ -41,6 +43,24 @@ Decoder Structure::decoder(const TrainOptions& options, const LossSummary& loss)
   return asked;
 }
 
+void Structure::read_example_weights(const std::string& path, Dataset& data) {
+  if (path.empty()) return;
+  Input input = Input::open(path);
+  LineReader lines(input);
+  for (std::string_view line; lines.next(line);) {
+    const std::string cell(trim(line));
+    if (cell.empty()) continue;
+    const auto value = finite_number(cell);
+    if (!value || !is_weight(*value))
+      throw Error(say("{}: line {}: found {}, expected a weight above 0, from {} to {}", input.name(),
+                      lines.line_number(), shown(cell), smallest_weight, largest_weight));
+    data.weight.push_back(*value);
+  }
+  if (data.weight.size() != data.examples())
+    throw Error(say("{}: {} for {}; expected one per line and example", input.name(),
+                    counted(data.weight.size(), "weight"), counted(data.examples(), "example")));
+}
+
 void refuse_quadratic(const TrainOptions& o, std::string_view why) {
   if (o.surrogate == SurrogateKind::qs) throw UsageError(say("--surrogate qs {}. => Use m4n, m3n or crf", why));
 }
@@ -72,7 +92,6 @@ void Structure::require_own_format(const ReadOptions& options, const std::string
   };
   refuse(options.target, "target");
   refuse(options.id, "id");
-  refuse(options.weights, "weights");
   const std::vector<std::string>& formats = traits_.formats;
   if (!options.format.empty() && std::find(formats.begin(), formats.end(), options.format) == formats.end())
     throw UsageError(say("--format {}: {} is a model of {} and reads the format {} only. => Leave it out",

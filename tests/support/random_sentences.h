@@ -65,6 +65,7 @@ inline std::vector<ChainSolution> solve_path(const Sentences& set, const CostMat
                 .label = set.label,
                 .weight = set.share,
                 .cost = &cost,
+                .constraints = nullptr,
                 .lambdas = lambdas,
                 .options = &options,
                 .context = &context},

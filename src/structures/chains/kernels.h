@@ -11,6 +11,8 @@ namespace m4n::detail::kernels {
 
 // Far below any score, and finite in float too.
 inline constexpr double chain_padding = -1e30;
+// Of a transition, a start or an end that does not exist, whatever was added to chain_padding.
+inline bool is_forbidden(double score) { return score < 0.5 * chain_padding; }
 
 // Transition scores as a recursion reads them: by the label they come from, by the label they go to, and the two ends.
 template <class Real>

@@ -39,7 +39,12 @@ ChainPredictor::ChainPredictor(const ChainWeights& weights, CostMatrix cost, Dec
   std::visit([&](const auto& rows) { features_ = padded(rows, k); }, weights.features);
   bias_ = weights.bias.empty() ? AlignedVector<double>(row_stride<double>(k), 0.0) : padded(weights.bias, k);
   const AlignedVector<double> between = padded(weights.transitions, k);
-  transitions_.prepare({between.data(), k, k}, weights.start, weights.end);
+  const std::vector<double> penalties = weights.constraints.penalties();
+  transitions_.prepare({between.data(), k, k}, weights.start, weights.end, penalties);
+  if (!penalties.empty()) {
+    const AlignedVector<double> nothing(between.size(), 0.0);
+    constraints_.emplace().prepare({nothing.data(), k, k}, {}, {}, penalties);
+  }
   exp_transitions_.prepare(transitions_);
 }
 
@@ -64,36 +69,39 @@ bool ChainTagger::read(const FeaturesView& x, std::size_t first, std::size_t len
   return true;
 }
 
+// Token by token, or under constraints all tokens together: the labelling of the largest sum of preferences.
+void ChainTagger::prefer(PaddedRows<const double> preference, std::span<std::int32_t> y) {
+  if (shared_.constraints_) {
+    viterbi_.solve({preference, &*shared_.constraints_}, y);
+    return;
+  }
+  for (std::size_t m = 0; m < y.size(); ++m) {
+    const double* row = preference.row(m);
+    y[m] = static_cast<std::int32_t>(std::max_element(row, row + shared_.labels()) - row);
+  }
+}
+
 void ChainTagger::decode(std::span<std::int32_t> y) {
   const std::size_t k = shared_.labels();
   switch (shared_.decode_) {
     case Decoder::expected: {
       const PaddedRows<const double> mu = marginals();
-      for (std::size_t m = 0; m < y.size(); ++m) {
-        if (shared_.cost_.kind() == LossKind::zero_one) {  // the most likely label
-          y[m] = static_cast<std::int32_t>(std::max_element(mu.row(m), mu.row(m) + k) - mu.row(m));
-          continue;
-        }
-        double least = 0;
+      if (shared_.cost_.kind() == LossKind::zero_one) return prefer(mu, y);  // the most likely label
+      const PaddedRows<double> preference = preference_.shape(y.size(), k);
+      for (std::size_t m = 0; m < y.size(); ++m)
         for (std::size_t p = 0; p < k; ++p) {
           const std::span<const double> cost = shared_.cost_.of_prediction(p);
           double expected = 0;
           for (std::size_t t = 0; t < k; ++t) expected += cost[t] * mu(m, t);
-          if (p == 0 || expected < least) {
-            least = expected;
-            y[m] = static_cast<std::int32_t>(p);
-          }
+          preference(m, p) = -expected;
         }
-      }
-      return;
+      return prefer(std::as_const(preference_).view(), y);
     }
     case Decoder::adversary: {
       seeds_.clear();
       const GameLimits limits{.gap = game_gap * shared_.cost_.range()};
       const GameAnswer answer = shared_.game_.solve(scores(), limits, seeds_, game_);
-      for (std::size_t m = 0; m < y.size(); ++m)
-        y[m] = static_cast<std::int32_t>(std::max_element(answer.nu.row(m), answer.nu.row(m) + k) - answer.nu.row(m));
-      return;
+      return prefer(answer.nu, y);
     }
     default:
       viterbi_.solve(scores(), y);

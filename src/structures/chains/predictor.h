@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
+#include "structures/chains/constraints.h"
 #include "structures/chains/oracles.h"
 #include "structures/chains/space.h"
 
@@ -22,6 +24,7 @@ struct ChainWeights {
   std::variant<std::vector<double>, std::vector<float>> features;  // d x k
   std::vector<double> bias;                                        // k, or none
   std::vector<double> transitions, start, end;                     // k x k ([from * k + to]), k, k
+  ChainConstraints constraints{};                                  // of training, and so of predictions
 };
 
 // Predictions for sequences: scores of the tokens from sparse or dense rows, then the labelling,
@@ -29,6 +32,9 @@ struct ChainWeights {
 //   viterbi    argmax_y score(y), exactly                                                      O(M R^2)
 //   expected   CRF: at every token the label of least expected cost under its marginals        O(M R^2)
 //   adversary  M4N: at every token the min player's most likely answer in the game at v        the game of the example
+//
+// Under constraints the last two are the best labelling that is allowed: of least expected cost in all, or of the most
+// likely answers in all, by Viterbi.
 //
 // ChainPredictor holds the weights and is shared; each thread has its ChainTagger.
 
@@ -46,6 +52,7 @@ class ChainPredictor {
   AlignedVector<double> bias_;                                          // one padded row, zeros without a bias
   Transitions transitions_;
   ExpTransitions exp_transitions_;
+  std::optional<Transitions> constraints_;  // 0 where allowed
 };
 
 // One sentence at a time; nothing is allocated once the longest was seen.
@@ -66,8 +73,9 @@ class ChainTagger {
 
  private:
   ChainScores scores() const { return {unary_.view(), &shared_.transitions_}; }
+  void prefer(PaddedRows<const double> preference, std::span<std::int32_t> y);
   const ChainPredictor& shared_;
-  PaddedMatrix<double> unary_;
+  PaddedMatrix<double> unary_, preference_;
   Viterbi viterbi_;
   SumProduct sum_product_;
   KBest k_best_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/message.h"
+#include "structures/chains/constraints.h"
 #include "structures/chains/ocr_letters.h"
 
 namespace m4n::detail {
@@ -122,7 +123,12 @@ TrainingData from_columns(LineReader& lines, const TrainOptions& options, const 
   if (input.attributes.attributes() == 0)
     throw Error(say("{}: no line U in the template, so no token would have an attribute; => add lines as U0:%x[0,0]",
                     options.text_template));
-  SequenceTraining training = training_sequences(read_conll(lines), input.attributes, dictionary);
+  const ConllText text = read_conll(lines);
+  SequenceTraining training = training_sequences(text, input.attributes, dictionary);
+  require_allowed(ChainConstraints::parse(options.constraints, training.data.class_names), training.data.label,
+                  training.data.labels, training.data.class_names, [&](std::size_t sentence, std::size_t token) {
+                    return fmt::format("{}: line {}", text.file(), text.first_line(sentence) + token);
+                  });
   return with_data(finished(std::move(training), std::move(input)));
 }
 

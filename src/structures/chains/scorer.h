@@ -31,9 +31,14 @@ class ChainScorer {
   static constexpr bool sparse = std::is_same_v<View, SparseView>;
   static_assert(sparse || std::is_same_v<Weight, double>);
 
-  // `tokens` says which rows of x belong to which sentence.
-  ChainScorer(View x, const Groups& tokens, std::size_t labels, bool bias)
-      : x_(x), tokens_(&tokens), labels_(labels), stride_(row_stride<double>(labels)), bias_(bias) {
+  // `tokens` says which rows of x belong to which sentence. `penalties`: of transitions, starts and ends, or none.
+  ChainScorer(View x, const Groups& tokens, std::size_t labels, bool bias, std::vector<double> penalties = {})
+      : x_(x),
+        tokens_(&tokens),
+        labels_(labels),
+        stride_(row_stride<double>(labels)),
+        bias_(bias),
+        penalties_(std::move(penalties)) {
     const std::size_t features = x.cols * stride_;
     if constexpr (std::is_same_v<Weight, float>) narrow_.assign(features, 0.0F);
     tail_begin_ = std::is_same_v<Weight, float> ? 0 : features;
@@ -64,7 +69,7 @@ class ChainScorer {
     if (stale_) {
       transitions_.prepare(PaddedRows<const double>(tail().data(), labels_, labels_),
                            tail().subspan(labels_ * stride_, labels_),
-                           tail().subspan((labels_ + 1) * stride_, labels_));
+                           tail().subspan((labels_ + 1) * stride_, labels_), penalties_);
       stale_ = false;
     }
     return transitions_;
@@ -190,6 +195,7 @@ class ChainScorer {
       v[last * stride_ + k] += tail()[end_part(k)];
     }
     std::copy_n(tail().data(), labels_ * stride_, v.data() + length(i) * stride_);
+    if (!penalties_.empty()) forbid(v, last);
   }
   void update(std::size_t i, std::span<const double> delta, double scale) {
     const std::size_t rows = length(i);
@@ -211,6 +217,15 @@ class ChainScorer {
   const AlignedVector<double>& raw() const requires std::is_same_v<Weight, double> { return w_; }
 
  private:
+  // The penalties in the flat layout.
+  void forbid(std::span<double> v, std::size_t last) const {
+    for (std::size_t k = 0; k < labels_; ++k) {
+      v[k] += penalties_[labels_ * labels_ + k];
+      v[last * stride_ + k] += penalties_[(labels_ + 1) * labels_ + k];
+      for (std::size_t to = 0; to < labels_; ++to)
+        v[(last + 1 + k) * stride_ + to] += penalties_[k * labels_ + to];
+    }
+  }
   Weight* feature_rows() {
     if constexpr (std::is_same_v<Weight, float>) {
       return narrow_.data();
@@ -232,6 +247,7 @@ class ChainScorer {
   const Groups* tokens_;
   std::size_t labels_, stride_, longest_ = 1;
   bool bias_;
+  std::vector<double> penalties_;
   AlignedVector<float> narrow_;  // the feature rows, where Weight is float
   AlignedVector<double> w_;      // [the feature rows where Weight is double,] the tail
   std::size_t tail_begin_ = 0;

@@ -33,15 +33,42 @@ void fill_both(std::size_t labels, Real padding, PaddedMatrix<Real>& from_to, Pa
 }  // namespace
 
 void Transitions::prepare(PaddedRows<const double> from_to, std::span<const double> start,
-                          std::span<const double> end) {
+                          std::span<const double> end, std::span<const double> penalties) {
   const std::size_t labels = from_to.columns();
-  fill_both(labels, kernels::chain_padding, from_to_, to_from_, from_to);
   copy_end(start, labels, start_);
   copy_end(end, labels, end_);
+  if (!penalties.empty()) {
+    fill_both(labels, kernels::chain_padding, from_to_, to_from_,
+              [&](std::size_t j, std::size_t k) { return from_to(j, k) + penalties[j * labels + k]; });
+    for (std::size_t k = 0; k < labels; ++k) {
+      start_[k] += penalties[labels * labels + k];
+      end_[k] += penalties[(labels + 1) * labels + k];
+    }
+    constant_ = false;
+    return;
+  }
+  fill_both(labels, kernels::chain_padding, from_to_, to_from_, from_to);
   constant_ = true;
   for (std::size_t j = 0; constant_ && j < labels; ++j)
     constant_ = std::all_of(from_to.row(j), from_to.row(j) + labels, [&](double x) { return x == from_to(0, 0); });
 }
+
+namespace {
+
+// The smallest and the largest score that is not forbidden; infinity and -infinity where all are.
+kernels::Extent extent_of_allowed(std::span<const double> row, std::size_t columns) {
+  kernels::Extent out = kernels::row_extent(row, columns);
+  if (!kernels::is_forbidden(out.least)) return out;
+  out = {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (std::size_t k = 0; k < columns; ++k) {
+    if (kernels::is_forbidden(row[k])) continue;
+    out.least = std::min(out.least, row[k]);
+    out.most = std::max(out.most, row[k]);
+  }
+  return out;
+}
+
+}  // namespace
 
 void FloatTransitions::prepare(const Transitions& exact) {
   const std::size_t labels = exact.labels();
@@ -54,12 +81,13 @@ void FloatTransitions::prepare(const Transitions& exact) {
 void ExpTransitions::prepare(const Transitions& exact) {
   const std::size_t labels = exact.labels();
   const kernels::TransitionRows<double> rows = exact.rows();
-  double least = exact(0, 0), most = least;
+  double least = std::numeric_limits<double>::infinity(), most = -least;
   for (std::size_t j = 0; j < labels; ++j) {
-    const kernels::Extent row = kernels::row_extent(rows.from_to.padded_row(j), labels);
+    const kernels::Extent row = extent_of_allowed(rows.from_to.padded_row(j), labels);
     least = std::min(least, row.least);
     most = std::max(most, row.most);
   }
+  if (!(most >= least)) least = most = 0;  // none is allowed: sequences have one token
   shift_ = most;
   spread_ = most - least;
   const PaddedRows<double> forward = from_to_.shape(labels, labels), back = to_from_.shape(labels, labels);
@@ -145,11 +173,13 @@ void KBest::solve(const ChainScores& v, std::size_t count) {
     }
     score_[rank] = detail::score(v, path(rank));
   }
+  while (!score_.empty() && kernels::is_forbidden(score_.back())) score_.pop_back();
 }
 
 namespace {
 
 constexpr double largest_linear_spread = 600;
+constexpr double least_scale = 1e-270;  // of the mass that a position takes over from the one before
 
 // Sums of huge scores leave a rounding in the logarithm of a mass that is 1.
 void normalise(std::span<double> mass) {
@@ -172,7 +202,7 @@ double SumProduct::solve(const ChainScores& v, const ExpTransitions& exp) {
     for (std::size_t k = 0; m == 0 && k < labels; ++k) row[k] += t.start(k);
     for (std::size_t k = 0; m == length - 1 && k < labels; ++k) row[k] += t.end(k);
     std::fill(row + labels, row + unary.stride(), 0.0);
-    const auto [least, most] = kernels::row_extent(unary.padded_row(m), labels);
+    const auto [least, most] = extent_of_allowed(unary.padded_row(m), labels);
     kernels::exp_row(unary.padded_row(m), labels, most, weight.padded_row(m));
     widest = std::max(widest, most - least);
     top_ += most;
@@ -181,7 +211,13 @@ double SumProduct::solve(const ChainScores& v, const ExpTransitions& exp) {
   arrival_.shape(length, labels);
   marginal_.shape(length, labels);
   logarithmic_ = !(exp.spread() + widest <= largest_linear_spread);
-  return logarithmic_ ? solve_logarithmic(v) : solve_linear(exp);
+  if (!logarithmic_) {
+    const double log_partition = solve_linear(exp);
+    // Where transitions are forbidden, all mass may sit on labels that lead nowhere.
+    if (*std::min_element(scale_.begin(), scale_.end()) > least_scale) return log_partition;
+    logarithmic_ = true;
+  }
+  return solve_logarithmic(v);
 }
 
 double SumProduct::solve_linear(const ExpTransitions& exp) {

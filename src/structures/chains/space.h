@@ -24,8 +24,10 @@ namespace m4n::detail {
 
 class Transitions {
  public:
-  // `from_to` has R rows of R columns. Without `start` or `end` (empty) these scores are zero.
-  void prepare(PaddedRows<const double> from_to, std::span<const double> start, std::span<const double> end);
+  // `from_to` has R rows of R columns. Without `start` or `end` (empty) these scores are zero. `penalties`: added to all
+  // of them, R x R transitions, R starts, R ends (ChainConstraints::penalties); or none.
+  void prepare(PaddedRows<const double> from_to, std::span<const double> start, std::span<const double> end,
+               std::span<const double> penalties = {});
 
   std::size_t labels() const { return from_to_.view().columns(); }
   double operator()(std::size_t from, std::size_t to) const { return from_to_.view()(from, to); }
@@ -58,7 +60,7 @@ class ExpTransitions {
   PaddedRows<const double> from_to() const { return from_to_.view(); }  // exp(T - shift), padded with 0
   PaddedRows<const double> to_from() const { return to_from_.view(); }
   double shift() const { return shift_; }    // max T
-  double spread() const { return spread_; }  // max T - min T
+  double spread() const { return spread_; }  // max T - min T, of those that exist
 
  private:
   PaddedMatrix<double> from_to_, to_from_;
@@ -100,7 +102,7 @@ class Viterbi {
 
 class KBest {
  public:
-  // Finds the min(count, R^M) best paths.
+  // Finds the min(count, R^M) best paths, or as many as are allowed.
   void solve(const ChainScores& v, std::size_t count);
   std::size_t size() const { return score_.size(); }
   double score(std::size_t rank) const { return score_[rank]; }

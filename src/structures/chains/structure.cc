@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/enum_names.h"
+#include "core/checksum.h"
 #include "core/message.h"
 #include "core/option_values.h"
 #include "model/check.h"
@@ -57,17 +58,31 @@ class Chains : public Structure {
  public:
   using Structure::Structure;
 
-  void check_options(const TrainOptions& o) const override { check_solver(o, "sequences", true, true); }
+  void check_options(const TrainOptions& o) const override {
+    check_solver(o, "sequences", true, true);
+    if (!o.constraints.empty() && o.oracle == OracleKind::spmp)
+      throw UsageError(say("--constraints is not for --oracle spmp, which plays on all labellings; => leave one out"));
+  }
   LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
     const CostMatrix cost = chosen_cost_of_classes(options, classes, traits().usual_loss);
     return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal(), cost.prediction_names()};
   }
   std::vector<std::pair<std::string, std::string>> files(const TrainOptions& o) const override {
-    const std::string& text = o.text_template;
-    if (text.empty() || !builtin_template(text).empty()) return {};
-    if (!names_a_file(text) && !std::filesystem::exists(text))
-      refuse_value("template", text, "chunking, ner, pos or the name of a file");
-    return {{"template", text}};
+    std::vector<std::pair<std::string, std::string>> out;
+    const auto add = [&](const char* option, const std::string& path, const char* expected) {
+      if (!names_a_file(path) && !std::filesystem::exists(path)) refuse_value(option, path, expected);
+      out.emplace_back(option, path);
+    };
+    if (!o.text_template.empty() && builtin_template(o.text_template).empty())
+      add("template", o.text_template, "chunking, ner, pos or the name of a file");
+    if (!o.constraints.empty() && o.constraints != "bio" && o.constraints != "bioes")
+      add("constraints", o.constraints, "bio, bioes or the name of a file");
+    if (!o.read.weights.empty()) add("weights", o.read.weights, "the name of a file with one weight per line");
+    return out;
+  }
+  std::vector<std::pair<std::string, std::string>> settings(const TrainOptions& o, const Dataset& data) const override {
+    if (o.constraints.empty()) return {};
+    return {{"constraints", checksum_text(ChainConstraints::parse(o.constraints, data.class_names).values())}};
   }
 
   bool recognises(const TrainOptions& options, std::string_view head) const override {
@@ -76,6 +91,7 @@ class Chains : public Structure {
   TrainingData read(LineReader& lines, TrainOptions& options, const Notes& note) const override {
     constexpr const char* fold_column = "fold";
     TrainingData out = read_training_sequences(lines, options);
+    read_example_weights(options.read.weights, out.data);
     const std::string& asked = options.read.fold;
     if (!asked.empty() && (asked != fold_column || out.folds.empty()))
       throw UsageError(
@@ -93,6 +109,7 @@ class Chains : public Structure {
     require_file(model, options, model_name);
     Examples out = read_model_sequences(lines, *part_of_chains(model).input, model.classes(), model.d(), truth);
     out.path = lines.file();
+    read_example_weights(options.weights, out.data);
     return out;
   }
 
@@ -150,6 +167,7 @@ class Chains : public Structure {
 void Chains::write_part(const Model& model, ModelFileWriter& file) const {
   const auto& [weights, input] = part_of_chains(model);
   const ModelCommon& common = model.common();
+  if (!weights.constraints.empty()) file.array("allowed", weights.constraints.values());
   file.field("tokens", std::uint64_t{common.parts});
   if (!common.fold_column.empty()) file.array("fold_column", {common.fold_column});
   file.array("cost", common.cost);
@@ -202,6 +220,9 @@ std::shared_ptr<const ModelPart> Chains::read_part(ModelFileReader& file, ModelC
   weights.transitions = file.doubles("transitions", product_or_largest(k, k));
   weights.start = file.doubles("start", k);
   weights.end = file.doubles("end", k);
+  if (file.has_array("allowed"))
+    weights.constraints = ChainConstraints::from_values(
+        file.doubles("allowed", product_or_largest(k, k + 2)), common.classes.size());
   part->input = read_input(file);
   return part;
 }
@@ -232,6 +253,11 @@ void Chains::check(const Model& model, const std::string& name) const {
     check.require_finite(what, *values);
   check.require(std::holds_alternative<std::vector<double>>(w.features) || common.sparse,
                 "its weights are in single precision, but its features are not sparse");
+  const std::vector<double>& allowed = w.constraints.values();
+  check.require_length("allowed", allowed.size(), allowed.empty() ? 0 : product_or_largest(k, k + 2));
+  check.require(std::all_of(allowed.begin(), allowed.end(), [](double entry) { return entry == 0 || entry == 1; }),
+                "an entry of its constraints is neither 0 nor 1");
+  check.require(!w.constraints.length_without_labelling(), "its constraints leave no labelling of some sequences");
   if (input) check_input(model, *input, check);
 }
 
@@ -318,6 +344,8 @@ std::string Chains::features_text(const Model& model) const {
 
 void Chains::describe(const Model& model, Json& info) const {
   const auto& input = part_of_chains(model).input;
+  const std::vector<double>& allowed = part_of_chains(model).weights.constraints.values();
+  if (!allowed.empty()) info.set("forbidden_transitions", std::count(allowed.begin(), allowed.end(), 0.0));
   if (!input) return;
   Json out = Json::object({{"format", to_string(input->format)}});
   if (input->format == SequenceFormat::conll)
@@ -338,7 +366,8 @@ std::vector<std::unique_ptr<Structure>> chain_structures() {
   traits.summary = "a label for every token of a sequence";
   traits.example = {"sequence", "sequences"};
   traits.part = {"token", "tokens"};
-  traits.options = {"template", "min-count", "hash", "pixel-products", "oracle-iterations by part"};
+  traits.options = {"template", "min-count", "hash", "pixel-products", "constraints", "weights",
+                    "oracle-iterations by part"};
   traits.formats = {"conll", "crfsuite", "ocr"};
   traits.losses = LossFamily::parts;
   traits.usual_loss = "hamming";

@@ -144,8 +144,9 @@ void run(Scorer scorer, const ChainRequest& request, const EmitSolution& emit) {
                end = start + static_cast<std::ptrdiff_t>(labels);
     auto out = std::make_unique<ChainSolution>();
     out->result = result;
-    out->weights = {
-        scorer.feature_weights(), scorer.bias_weights(), {tail.begin(), start}, {start, end}, {end, tail.end()}};
+    out->weights = {scorer.feature_weights(), scorer.bias_weights(), {tail.begin(), start}, {start, end},
+                    {end, tail.end()}};
+    if (request.constraints != nullptr) out->weights.constraints = *request.constraints;
     out->norm_squared = scorer.norm_squared();
     emit(std::move(out));
   });
@@ -179,15 +180,17 @@ std::optional<SparseMatrix> thinned(const DenseView& x) {
 void solve_chains(const ChainRequest& request, const EmitSolution& emit) {
   const std::size_t labels = request.cost->k();
   const TrainOptions& o = *request.options;
+  const std::vector<double> penalties =
+      request.constraints != nullptr ? request.constraints->penalties() : std::vector<double>{};
   if (const auto* x = std::get_if<SparseView>(&request.x)) {
     if (x->cols * labels > many_weights && o.tol >= fine_tolerance && o.solver == SolverKind::automatic)
-      return run(ChainScorer<SparseView, float>(*x, *request.tokens, labels, request.bias), request, emit);
-    return run(ChainScorer<SparseView>(*x, *request.tokens, labels, request.bias), request, emit);
+      return run(ChainScorer<SparseView, float>(*x, *request.tokens, labels, request.bias, penalties), request, emit);
+    return run(ChainScorer<SparseView>(*x, *request.tokens, labels, request.bias, penalties), request, emit);
   }
   const auto& x = std::get<DenseView>(request.x);
   if (const std::optional<SparseMatrix> few = thinned(x))
-    return run(ChainScorer<SparseView>(few->view(), *request.tokens, labels, request.bias), request, emit);
-  run(ChainScorer<DenseView>(x, *request.tokens, labels, request.bias), request, emit);
+    return run(ChainScorer<SparseView>(few->view(), *request.tokens, labels, request.bias, penalties), request, emit);
+  run(ChainScorer<DenseView>(x, *request.tokens, labels, request.bias, penalties), request, emit);
 }
 
 namespace {
@@ -210,7 +213,7 @@ Dataset checked(Dataset data) {
         throw Error(say("token {} of sequence {} has the label {}, expected 0 to {}", t - data.labels.begin(i) + 1,
                         i + 1, data.label[t], k - 1));
   }
-  if (!data.weight.empty()) throw Error("weights of sequences are not supported");
+  check_weights(data);
   return data;
 }
 
@@ -243,7 +246,11 @@ class HeldOutSequences : public HeldOut {
 ChainTrainingSet::ChainTrainingSet(Dataset data, const TrainOptions& options, const std::string& usual_loss)
     : data_(checked(std::move(data))),
       cost_(chosen_cost_of_classes(options, data_.class_names, usual_loss)),
-      weight_(data_.examples(), 1 / static_cast<double>(data_.examples())) {
+      constraints_(ChainConstraints::parse(options.constraints, data_.class_names)),
+      weight_(normalised_weights(data_)) {
+  require_allowed(constraints_, data_.label, data_.labels, data_.class_names, [](std::size_t i, std::size_t m) {
+    return fmt::format("token {} of sequence {}", m + 1, i + 1);
+  });
   if (auto* sparse = std::get_if<SparseMatrix>(&data_.x)) {
     if (options.standardize.value_or(false))
       throw UsageError(
@@ -266,6 +273,7 @@ void ChainTrainingSet::solve(const TrainOptions& options, Decoder, std::span<con
                 .label = data_.label,
                 .weight = weight_,
                 .cost = &cost_,
+                .constraints = &constraints_,
                 .lambdas = lambdas,
                 .options = &options,
                 .context = &context},
@@ -290,7 +298,7 @@ PartLoss ChainTrainingSet::loss_on(const Dataset& sequences, const ChainWeights&
   const ChainPredictor predictor(weights, cost_, decode);
   const std::vector<std::int32_t> predicted =
       predict_sequences(predictor, view(sequences.x), sequences.feature_rows, context);
-  return {mean_sequence_cost(cost_, sequences.labels, sequences.label, predicted),
+  return {mean_sequence_cost(cost_, sequences.labels, sequences.label, predicted, sequences.weight),
           same_for_all(sequences.labels, predicted)};
 }
 
@@ -325,6 +333,7 @@ void ChainTrainingSet::describe(ModelCommon& common) const {
   common.d = cols(data_.x);
   common.sparse = std::holds_alternative<SparseMatrix>(data_.x);
   common.parts = data_.label.size();
+  common.weights_column.clear();  // a file beside the data
 }
 
 std::shared_ptr<const ModelPart> ChainTrainingSet::finish(std::unique_ptr<Solution> solution) const {

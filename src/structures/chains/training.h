@@ -30,6 +30,7 @@ struct ChainRequest {
   std::span<const std::int32_t> label;
   std::span<const double> weight;  // p_i, summing to 1
   const CostMatrix* cost;
+  const ChainConstraints* constraints;
   std::span<const double> lambdas;
   const TrainOptions* options;
   const Context* context;
@@ -71,6 +72,7 @@ class ChainTrainingSet : public TrainingSet {
 
   Dataset data_;  // as it is solved
   CostMatrix cost_;
+  ChainConstraints constraints_;
   std::vector<double> weight_;  // p_i, summing to 1
   Standardizer standardizer_;   // of dense rows, where asked for
 };

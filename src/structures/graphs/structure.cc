@@ -82,6 +82,7 @@ class Graphs : public Structure {
     refuse_fold_column(options);
     TrainingData out;
     out.data = graphs_for_training(read_graph_text(lines));
+    read_example_weights(options.read.weights, out.data);
     const GraphStructure& structure = *out.data.graph;
     note(fmt::format("{}: {}, {} with {}, {} with {}", lines.file(), counted(out.data.examples(), "graph"),
                      counted(out.data.label.size(), "node"), counted(cols(out.data.x), "feature"),
@@ -91,7 +92,9 @@ class Graphs : public Structure {
   Examples read(LineReader& lines, const Model& model, const ReadOptions& options, Truth truth,
                 const std::string& model_name) const override {
     require_own_format(options, model_name);
-    return graphs_for_model(read_graph_text(lines), model, truth);
+    Examples out = graphs_for_model(read_graph_text(lines), model, truth);
+    read_example_weights(options.weights, out.data);
+    return out;
   }
 
   std::unique_ptr<TrainingSet> prepare(Dataset data, const TrainOptions& options,
@@ -326,6 +329,7 @@ std::vector<std::unique_ptr<Structure>> graph_structures() {
   traits.label = {"label", "labels"};
   traits.part = {"node", "nodes"};
   traits.no_quadratic = edges_change_nothing;
+  traits.options = {"weights"};
   traits.formats = {"graph"};
   traits.losses = LossFamily::parts;
   traits.usual_loss = "hamming";

@@ -148,7 +148,7 @@ Dataset checked(Dataset data) {
     if (data.label[m] < 0 || static_cast<std::size_t>(data.label[m]) >= k)
       throw Error(say("node {} of all has the label {}, expected 0 to {}; every node needs its label in training",
                       m + 1, data.label[m], k - 1));
-  if (!data.weight.empty()) throw Error("weights of graphs are not supported");
+  check_weights(data);
   return data;
 }
 
@@ -224,11 +224,12 @@ std::vector<std::int32_t> GraphTrainingSet::predicted(std::span<const double> sc
 }
 
 double GraphTrainingSet::mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const {
-  return mean_sequence_cost(cost_, examples.labels, examples.label, predicted);
+  return mean_sequence_cost(cost_, examples.labels, examples.label, predicted, examples.weight);
 }
 
 void GraphTrainingSet::describe(ModelCommon& common) const {
   RowTrainingSet::describe(common);
+  common.weights_column.clear();  // a file beside the data
   common.loss_name = cost_.name();
   common.cost = cost_.values();
 }

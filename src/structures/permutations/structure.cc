@@ -230,6 +230,7 @@ class Matchings : public PermutationStructure<Structure> {
     refuse_fold_column(options);
     TrainingData out;
     out.data = read_matchings(lines);
+    read_example_weights(options.read.weights, out.data);
     note(fmt::format("{}: {}, {}, {}", lines.file(), counted(out.data.examples(), "matching"),
                      counted(out.data.label.size(), "point"), counted(cols(out.data.x), "feature")));
     return out;
@@ -241,6 +242,7 @@ class Matchings : public PermutationStructure<Structure> {
     out.path = lines.file();
     out.data = read_matchings(lines, model.feature_names(), model.d(), truth);
     out.truth = out.data.label;
+    read_example_weights(options.weights, out.data);
     return out;
   }
 
@@ -381,6 +383,7 @@ std::vector<std::unique_ptr<Structure>> permutation_structures() {
   matchings.example = {"matching", "matchings"};
   matchings.label = {"point", "points"};
   matchings.part = {"point", "points"};
+  matchings.options = {"weights"};
   matchings.formats = {"matching"};
   matchings.losses = LossFamily::matchings;
   matchings.usual_loss = "hamming";

@@ -286,6 +286,7 @@ double PermutationTrainingSet::mean_cost(const Dataset& examples, std::span<cons
 
 void PermutationTrainingSet::describe(ModelCommon& common) const {
   RowTrainingSet::describe(common);
+  if (matching_) common.weights_column.clear();  // a file beside the data
   common.loss_name = loss_.name();
   common.cost = loss_.values();
 }

@@ -262,7 +262,7 @@ TEST(SequenceFit, RefusesDataThatCannotBeLearntFrom) {
   refused([](Dataset& d) { d.label[2] = 3; });
   refused([](Dataset& d) { d.label.pop_back(); });
   refused([](Dataset& d) { d.class_names.resize(1), std::fill(d.label.begin(), d.label.end(), 0); });
-  refused([](Dataset& d) { d.weight.assign(d.examples(), 1); });
+  refused([](Dataset& d) { d.weight.assign(d.examples(), -1); });
   refused([](Dataset& d) { d.labels = d.feature_rows = Groups(std::size_t{0}); });
   refused([](Dataset& d) {
     const std::size_t tokens = d.label.size();

@@ -131,6 +131,7 @@ TEST(GraphSolver, ChainsAreChains) {
                   .label = set.label,
                   .weight = set.share,
                   .cost = &cost,
+                  .constraints = nullptr,
                   .lambdas = {&lambda, 1},
                   .options = &o,
                   .context = &context},

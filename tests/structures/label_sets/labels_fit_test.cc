@@ -207,8 +207,8 @@ TEST(LabelsFit, Refusals) {
   data.label.pop_back();
   refused(data, graph, "do not belong together");
   data = dataset_of(graphs, false);
-  data.weight.assign(3, 1.0);
-  refused(data, graph, "weights of graphs are not supported");
+  data.weight.assign(3, -1.0);
+  refused(data, graph, "weight");
   data = dataset_of(graphs, false);
   data.class_names = {"A"};
   refused(data, graph, "only 1 label");
