@@ -182,12 +182,34 @@ std::vector<std::string> attribute_names(const Model& model) {
   return out;
 }
 
+// Of every sequence the best labellings with their scores, fewer where there are fewer: (scores, labels of all).
+nb::list k_best(const Model& model, const Data& examples, std::size_t count) {
+  const Dataset& data = examples.get();
+  ChainTagger tagger(chain_predictor(model));
+  nb::list out;
+  for (std::size_t i = 0; i < data.feature_rows.count(); ++i) {
+    const std::size_t first = data.feature_rows.begin(i), length = data.feature_rows.end(i) - first;
+    if (!tagger.read(view(data.x), first, length))
+      throw Error("the scores of sequence " + std::to_string(i + 1) + " are beyond what can be computed with");
+    const KBest& best = tagger.best(count);
+    nb::list own;
+    for (std::size_t rank = 0; rank < best.size(); ++rank) {
+      const LabelView path = best.path(rank);
+      own.append(nb::make_tuple(best.score(rank), std::vector<std::int32_t>(path.begin(), path.end())));
+    }
+    out.append(own);
+  }
+  return out;
+}
+
 }  // namespace
 
 void bind_attributes(nb::module_& module) {
   module.def("attribute_sequences", &attribute_sequences, nb::arg("items"), nb::arg("lengths"), nb::arg("label"),
              nb::arg("names"), nb::arg("min_count"), nb::arg("hash_bits"));
   module.def("encoded", &encoded, nb::arg("model"), nb::arg("items"), nb::arg("lengths"));
+  module.def("k_best", &k_best, nb::arg("model"), nb::arg("examples"), nb::arg("count"),
+             "Of every sequence the best labellings, as (score, labels).");
   module.def("attribute_names", &attribute_names, nb::arg("model"));
   module.def(
       "takes_attributes",

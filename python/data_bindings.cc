@@ -72,6 +72,9 @@ Dataset Data::take() {
 
 void bind_data(nb::module_& module) {
   nb::class_<Data>(module, "Data", "Examples, with labels ready for fit(), which takes them away.")
+      .def(
+          "set_weights", [](Data& data, const RealVector& weight) { data.value.weight = to_vector(weight); },
+          nb::arg("weight"))
       .def_prop_ro("examples", [](const Data& data) { return data.get().examples(); });
   module.def("examples", &examples, nb::arg("x"), nb::arg("rows"), nb::arg("label").none(), nb::arg("labels"),
              nb::arg("names"), nb::arg("weight").none(), nb::arg("feature_names"), nb::arg("label_edges"),

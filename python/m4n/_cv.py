@@ -202,6 +202,9 @@ class TableSearch(Search):
 class ListSearch(Search):
     """The CV form of an estimator whose X is a list."""
 
-    def fit(self: Any, X: Any, y: Any, groups: Any = None) -> Any:
-        """Choose lam (and the surrogate) by cross-validation, then learn from all examples."""
-        return self._fit(X, y, groups=groups)
+    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
+        """Choose lam (and the surrogate) by cross-validation, then learn from all examples.
+
+        Examples of weight zero count as absent.
+        """
+        return self._fit(X, y, sample_weight, groups)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import Any, Optional, Sequence
 
 import numpy as np
@@ -151,6 +153,13 @@ def by_names(name: str, cost: Any, names: Sequence[str]) -> Any:
         raise refusal(name, own[:5], str(list(names)[:5]), text=f"{name} names {own[:5]}; expected {list(names)[:5]}")
     order = [own.index(label) for label in names]
     return cost.iloc[:, order] if hasattr(cost, "columns") else cost.iloc[order]
+
+
+def csv_text(rows: Sequence[Any]) -> str:
+    """Lines as the library reads them from files."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
 
 
 def predictions_of(classes: np.ndarray, names: Sequence[str]) -> np.ndarray:

@@ -25,6 +25,16 @@ class Weights(NamedTuple):
         return rows if self.kept is None else rows[self.kept]
 
 
+def kept_of(items: list[Any], weights: Weights) -> list[Any]:
+    """The examples that are kept, of a list."""
+    return items if weights.kept is None else [item for item, is_kept in zip(items, weights.kept) if is_kept]
+
+
+def with_weights(data: Any, weights: Weights) -> None:
+    if weights.value is not None:
+        data.set_weights(weights.value)
+
+
 def positive_weights(sample_weight: Any, examples: Any) -> np.ndarray:
     """One weight per example, none negative, not all zero."""
     expected = f"zero or from {SMALLEST:g} to {LARGEST:g}"

@@ -6,14 +6,12 @@ They need pandas.
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any, Iterable, Mapping, Sequence, Union
 
 import numpy as np
 
 from . import _core
-from ._labels import class_names
+from ._labels import class_names, csv_text
 from ._options import in_python_words, refusal
 
 
@@ -100,9 +98,7 @@ def tree(edges: Union[Mapping[Any, Any], Iterable[Sequence[Any]]], classes: Sequ
     dog  3.0  2.0  0.0
     """
     rows = list(edges.items()) if isinstance(edges, Mapping) else list(edges)
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
     with in_python_words():
-        values, predictions = _core.tree_costs(text.getvalue(), class_names(np.asarray(classes)), bool(inner))
+        values, predictions = _core.tree_costs(csv_text(rows), class_names(np.asarray(classes)), bool(inner))
     columns = [*classes, *predictions[len(classes) :]]
     return _frame(np.reshape(values, (len(classes), -1)), classes, columns)

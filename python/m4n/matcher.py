@@ -16,6 +16,7 @@ from ._estimator import NO_COSTS, Estimator, Training, has_probabilities
 from ._features import REALS
 from ._options import in_python_words, listed, threads_of
 from ._parameters import LamParameter, doc, documented
+from ._weights import kept_of, weights_of, with_weights
 
 
 def pairs_of(X: Any) -> tuple[list[np.ndarray], list[int]]:
@@ -61,18 +62,24 @@ class MatchingEstimator(Estimator):
         ),
     )
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn from X[e][i][j], the features of the pair of point i of the first set and j of the second in example
-        e, and y[e][i], the partner of point i, from 0. Sets may have different sizes from example to example."""
-        return self._fit(X, y)
+        e, and y[e][i], the partner of point i, from 0. Sets may have different sizes from example to example. Examples
+        of weight zero count as absent."""
+        return self._fit(X, y, sample_weight)
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
+        X, y = listed("X", X), listed("y", y)
+        weights, examples = weights_of(sample_weight, np.zeros(len(X))), len(X)
+        if weights.kept is not None and len(X) == len(y):
+            X, y = kept_of(X, weights), kept_of(y, weights)
         parts, points = pairs_of(X)
         partners = partners_of(y, points)
         options = self._common_options()
         with in_python_words():
             data = examples_of(parts, points, partners)
-        return Training(data, options, NO_COSTS, None, len(points))
+        with_weights(data, weights)
+        return Training(data, options, NO_COSTS, None, examples, weights.kept, weights.total)
 
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)

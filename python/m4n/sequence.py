@@ -21,13 +21,16 @@ from ._features import REALS, features_for_core
 from ._labels import (
     class_names,
     costs_by_rows,
+    csv_text,
     encode,
     index_of,
     labels_to_judge,
+    name_of,
     refuse_numbers_sorted_as_words,
 )
 from ._options import in_python_words, listed, number, refusal, shown, threads_of, word
 from ._parameters import InterceptParameter, LamParameter, doc, documented
+from ._weights import kept_of, weights_of, with_weights
 
 LARGEST_COUNT = 2**31 - 1
 LARGEST_HASH_BITS = 30
@@ -174,10 +177,20 @@ class SequenceEstimator(InterceptParameter, Estimator):
         metadata=doc("int or None", "Hash attributes to 2^hash_bits columns instead of keeping their names."),
     )
 
-    def fit(self, X: Any, y: Any) -> Any:
+    constraints: Any = field(
+        default=None,
+        metadata=doc(
+            "None, 'bio', 'bioes' or list of pairs",
+            """Transitions that do not exist, in training and in prediction: those that break chunks tagged B, I, O (or
+            B, I, E, S, O); or pairs (from, to) of labels, where '*' is any label, 'START' and 'END' are the ends of a
+            sequence.""",
+        ),
+    )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn from sequences X and their labels y: for every sequence an array of rows, or a list of tokens with
-        attributes, and a list of labels."""
-        return self._fit(X, y)
+        attributes, and a list of labels. Sequences of weight zero count as absent."""
+        return self._fit(X, y, sample_weight)
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         X, y = listed("X", X), [labels_of(labels, i) for i, labels in enumerate(listed("y", y))]
@@ -189,6 +202,9 @@ class SequenceEstimator(InterceptParameter, Estimator):
                 raise Error(f"sequence {i} has {length} tokens and {len(labels)} labels")
             if length == 0:
                 raise Error(f"sequence {i} has no tokens; leave it out")
+        weights, sequences = weights_of(sample_weight, np.zeros(len(X))), len(X)
+        if weights.kept is not None:
+            X, y = kept_of(X, weights), kept_of(y, weights)
         tokens = tokens_of(X)
         if len({labels.dtype.kind in "US" for labels in y}) > 1:
             raise Error("the labels of some sequences are text, those of others are not; expected one kind")
@@ -209,7 +225,8 @@ class SequenceEstimator(InterceptParameter, Estimator):
                 data = _core.examples(
                     tokens.x, tokens.lengths, label, tokens.lengths, class_names(classes), None, [], []
                 )
-        return Training(data, options, cost, classes, len(X))
+        with_weights(data, weights)
+        return Training(data, options, cost, classes, sequences, weights.kept, weights.total)
 
     def _options(self, classes: np.ndarray) -> tuple[dict[str, str], Costs]:
         options = self._common_options()
@@ -222,6 +239,8 @@ class SequenceEstimator(InterceptParameter, Estimator):
                 raise refusal("hash_bits", self.hash_bits, f"None or from 1 to {LARGEST_HASH_BITS}")
             if self.min_count > 1:
                 raise Error("min_count chooses among names of attributes, and hash_bits keeps none")
+        if self.constraints is not None:
+            options["constraints"] = self._constraints()
         if isinstance(self.cost_matrix, str):
             options["loss"] = word("cost_matrix", self.cost_matrix, _core.losses(self._task))
             if self.cost_matrix != "hamming":
@@ -229,6 +248,18 @@ class SequenceEstimator(InterceptParameter, Estimator):
         elif self.cost_matrix is not None:
             return options, costs_by_rows(self.cost_matrix, classes)
         return options, NO_COSTS
+
+    def _constraints(self) -> str:
+        """A name, or a file that lists what is forbidden."""
+        if isinstance(self.constraints, str):
+            return word("constraints", self.constraints, ("bio", "bioes"))
+        expected = "None, 'bio', 'bioes' or a list of pairs of labels"
+        rows = []
+        for pair in listed("constraints", self.constraints):
+            if isinstance(pair, (str, bytes)) or not hasattr(pair, "__len__") or len(pair) != 2:
+                raise refusal("constraints", pair, expected)
+            rows.append([name_of(label) for label in pair])
+        return "pairs:" + csv_text(rows)
 
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)
@@ -279,6 +310,19 @@ class SequenceEstimator(InterceptParameter, Estimator):
         if holds_sequences(sequence):
             raise TypeError("found a list of sequences; predict_single expects one sequence. Use predict for a list")
         return self.predict([sequence])[0]
+
+    def predict_k_best(self, X: Any, k: int) -> list[list[tuple[list[Any], float]]]:
+        """For every sequence its k best labellings with their scores, best first; fewer where there are fewer."""
+        if isinstance(k, bool) or not isinstance(k, numbers.Integral) or not 1 <= k <= LARGEST_COUNT:
+            raise refusal("k", k, f"a whole number from 1 to {LARGEST_COUNT}")
+        check_is_fitted(self)
+        X = listed("X", X)
+        lengths = [length_of(sequence, i) for i, sequence in enumerate(X)]
+        if 0 in lengths:
+            raise Error(f"sequence {lengths.index(0)} has no tokens; leave it out")
+        with in_python_words():
+            found = _core.k_best(self._model, self._encoded(tokens_of(X)), int(k)) if X else []
+        return [[(self.classes_[labels].tolist(), score) for score, labels in own] for own in found]
 
     @available_if(has_probabilities)
     def predict_marginals(self, X: Any) -> list[list[dict[Any, float]]]:

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/message.h"
 #include "core/option_values.h"
@@ -45,6 +46,9 @@ Decoder Structure::decoder(const TrainOptions& options, const LossSummary& loss)
 
 void Structure::read_example_weights(const std::string& path, Dataset& data) {
   if (path.empty()) return;
+  if (!std::filesystem::is_regular_file(path))
+    throw UsageError(say("--weights {}: is no file; expected one with a weight per line, as these examples have no columns",
+                    shown(path)));
   Input input = Input::open(path);
   LineReader lines(input);
   for (std::string_view line; lines.next(line);) {
@@ -82,6 +86,11 @@ void Structure::refuse_fold_column(const TrainOptions& options) const {
   if (!options.read.fold.empty())
     throw UsageError(say("--folds {}: files of {} have no columns; => give a number of random folds", options.read.fold,
                          traits_.example.many));
+}
+
+void Structure::refuse_weights(const PredictionRequest& request) {
+  if (!request.read.weights.empty())
+    throw UsageError(say("--weights: predictions have no use for weights. => Leave it out"));
 }
 
 void Structure::require_own_format(const ReadOptions& options, const std::string& model_name) const {

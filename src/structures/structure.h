@@ -250,6 +250,7 @@ class Structure {
   void check_solver(const TrainOptions& options, const char* outputs, bool crf_by_prox, bool paper) const;
   // For structures whose files are no tables: the weights of the examples from a file, one per line; no path: none.
   static void read_example_weights(const std::string& path, Dataset& data);
+  static void refuse_weights(const PredictionRequest& request);
   // For structures whose files are no tables: refuses options about columns; for a model also other formats.
   void refuse_fold_column(const TrainOptions& options) const;
   void require_own_format(const ReadOptions& options, const std::string& model_name) const;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "core/message.h"
 #include "data/input.h"
@@ -56,11 +57,10 @@ std::vector<double> tag_rules(const std::vector<std::string>& labels, const std:
   return out;
 }
 
-std::vector<double> file_rules(const std::vector<std::string>& labels, const std::string& path) {
+std::vector<double> listed_rules(const std::vector<std::string>& labels, Input input) {
   const std::size_t count = labels.size();
   std::vector<double> out(count * (count + 2), 1.0);
   const ClassIndex index(labels);
-  Input input = Input::open(path);
   LineReader lines(input);
   bool first = true;
   for (std::string_view line; lines.next(line);) {
@@ -100,11 +100,17 @@ std::vector<double> file_rules(const std::vector<std::string>& labels, const std
 }  // namespace
 
 ChainConstraints ChainConstraints::parse(const std::string& spec, const std::vector<std::string>& labels) {
+  constexpr std::string_view pairs = "pairs:";
   if (spec.empty()) return {};
   const bool tags = spec == "bio" || spec == "bioes";
-  ChainConstraints out = from_values(tags ? tag_rules(labels, spec) : file_rules(labels, spec), labels.size());
+  ChainConstraints out = from_values(
+      tags                         ? tag_rules(labels, spec)
+      : spec.starts_with(pairs) ? listed_rules(labels, Input::memory(std::string_view(spec).substr(pairs.size()), "the constraints"))
+                                : listed_rules(labels, Input::open(spec)),
+      labels.size());
   if (const auto length = out.length_without_labelling())
-    throw Error(say("--constraints {}: a sequence of {} would have no allowed labelling; => forbid less", spec,
+    throw Error(say("--constraints{}: a sequence of {} would have no allowed labelling; => forbid less",
+                    spec.starts_with(pairs) ? "" : " " + spec,
                     counted(*length, "token")));
   return out;
 }

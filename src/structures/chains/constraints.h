@@ -17,7 +17,7 @@ class ChainConstraints {
  public:
   ChainConstraints() = default;  // everything is allowed
   // bio, bioes, or a CSV file of what is forbidden: lines from,to, where * is any label, and START and END are the ends of
-  // a sequence. Refuses constraints under which sequences of some length could not be labelled at all.
+  // a sequence; or `pairs:` and such lines themselves. Refuses constraints under which sequences of some length could not be labelled at all.
   static ChainConstraints parse(const std::string& spec, const std::vector<std::string>& labels);
   // As a model keeps them: 1 where allowed, else 0; R x R transitions, R starts, R ends. None: everything is.
   static ChainConstraints from_values(const std::vector<double>& allowed, std::size_t labels);

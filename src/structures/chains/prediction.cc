@@ -310,7 +310,7 @@ void predict_letters(LineReader& lines, const ChainPredictor& predictor, const M
 }  // namespace
 
 void predict_file(const Model& model, LineReader& lines, const PredictionRequest& asked, TextSink& sink) {
-  const ChainPredictor predictor = chain_predictor(model);
+  const ChainPredictor& predictor = chain_predictor(model);
   SequenceWriter writer(model, asked, sink);
   switch (part_of<ChainPart>(model).input->format) {
     case SequenceFormat::conll:

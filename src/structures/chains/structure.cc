@@ -51,7 +51,7 @@ class SequencePredictor : public Predictor {
 
   const Structure& structure_;
   const Model& model_;
-  ChainPredictor predictor_;
+  const ChainPredictor& predictor_;
 };
 
 class Chains : public Structure {
@@ -75,9 +75,9 @@ class Chains : public Structure {
     };
     if (!o.text_template.empty() && builtin_template(o.text_template).empty())
       add("template", o.text_template, "chunking, ner, pos or the name of a file");
-    if (!o.constraints.empty() && o.constraints != "bio" && o.constraints != "bioes")
+    if (!o.constraints.empty() && o.constraints != "bio" && o.constraints != "bioes" &&
+        !o.constraints.starts_with("pairs:"))
       add("constraints", o.constraints, "bio, bioes or the name of a file");
-    if (!o.read.weights.empty()) add("weights", o.read.weights, "the name of a file with one weight per line");
     return out;
   }
   std::vector<std::pair<std::string, std::string>> settings(const TrainOptions& o, const Dataset& data) const override {
@@ -131,6 +131,7 @@ class Chains : public Structure {
   }
   void predict(const Model& model, LineReader& lines, const PredictionRequest& request, TextSink& sink) const override {
     if (request.marginals) require_probabilities(model, request.model_name, say(", or use --k-best N"));
+    refuse_weights(request);
     require_file(model, request.read, request.model_name);
     if (request.scores)
       throw UsageError(
@@ -165,7 +166,8 @@ class Chains : public Structure {
 };
 
 void Chains::write_part(const Model& model, ModelFileWriter& file) const {
-  const auto& [weights, input] = part_of_chains(model);
+  const ChainWeights& weights = part_of_chains(model).weights;
+  const auto& input = part_of_chains(model).input;
   const ModelCommon& common = model.common();
   if (!weights.constraints.empty()) file.array("allowed", weights.constraints.values());
   file.field("tokens", std::uint64_t{common.parts});
@@ -229,7 +231,8 @@ std::shared_ptr<const ModelPart> Chains::read_part(ModelFileReader& file, ModelC
 
 void Chains::check(const Model& model, const std::string& name) const {
   const ModelCheck check(name);
-  const auto& [w, input] = part_of_chains(model);
+  const ChainWeights& w = part_of_chains(model).weights;
+  const auto& input = part_of_chains(model).input;
   const ModelCommon& common = model.common();
   const std::size_t k = model.k();
   check_cost(model, check);
@@ -282,7 +285,8 @@ void Chains::check_input(const Model& model, const SequenceInput& input, const M
 
 // Behind the features: the bias, a row per label that a transition starts from, start and end.
 WeightList Chains::weights(const Model& model) const {
-  const auto& [w, input] = part_of_chains(model);
+  const ChainWeights& w = part_of_chains(model).weights;
+  const auto& input = part_of_chains(model).input;
   const std::size_t k = model.k(), d = model.d();
   WeightList out;
   std::size_t first = 0;
@@ -378,8 +382,12 @@ std::vector<std::unique_ptr<Structure>> chain_structures() {
   return out;
 }
 
-ChainPredictor chain_predictor(const Model& model) {
-  return {part_of_chains(model).weights, model_cost(model), model.decode()};
+const ChainPredictor& chain_predictor(const Model& model) {
+  const ChainPart& part = part_of_chains(model);
+  std::call_once(part.predictor_made, [&] {
+    part.predictor = std::make_unique<const ChainPredictor>(part.weights, model_cost(model), model.decode());
+  });
+  return *part.predictor;
 }
 
 }  // namespace m4n::detail

@@ -1,6 +1,7 @@
 // Chains: a label for every token of a sequence.
 #pragma once
 #include <memory>
+#include <mutex>
 
 #include "structures/chains/data.h"
 #include "structures/chains/predictor.h"
@@ -11,10 +12,14 @@ namespace m4n::detail {
 struct ChainPart : ModelPart {
   ChainWeights weights;
   std::shared_ptr<const SequenceInput> input;  // how files of sequences are read; null: the rows come as they are
+
+  // Made once, by the first who asks: it holds all weights in another layout.
+  mutable std::once_flag predictor_made;
+  mutable std::unique_ptr<const ChainPredictor> predictor;
 };
 
-// Predictions of a model.
-ChainPredictor chain_predictor(const Model& model);
+// Predictions of a model; as long as the model's part lives.
+const ChainPredictor& chain_predictor(const Model& model);
 
 // Loss and metrics of sequences (evaluation.cc).
 std::unique_ptr<Evaluator> chain_evaluator(const Model& model, const Examples& sequences,

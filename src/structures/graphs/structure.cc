@@ -237,6 +237,7 @@ std::unique_ptr<Evaluator> Graphs::evaluator(const Model& model, const Examples&
 
 // A CSV graph,node,label[,p_<label>...], a line per node; or one JSON object with one list per graph.
 void Graphs::predict(const Model& model, LineReader& lines, const PredictionRequest& request, TextSink& sink) const {
+  refuse_weights(request);
   require_own_format(request.read, request.model_name);
   refuse_k_best(request, {});
   if (request.marginals) require_probabilities(model, request.model_name, {});

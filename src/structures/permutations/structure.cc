@@ -311,6 +311,7 @@ class Matchings : public PermutationStructure<Structure> {
 // A CSV matching,point,partner, a line per point of the first set; with scores or marginals a line per pair. Or one
 // JSON object: n, partner and, where asked for, scores and marginals, M x M per matching.
 void Matchings::predict(const Model& model, LineReader& lines, const PredictionRequest& request, TextSink& sink) const {
+  refuse_weights(request);
   refuse_k_best(request, say(", or use --scores"));
   if (request.marginals) require_probabilities(model, request.model_name, say(", or use --scores"));
   const Examples examples = read(lines, model, request.read, Truth::optional, request.model_name);
