@@ -13,9 +13,9 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "interruptible.h"
+#include "losses/cost_matrix.h"
 #include "m4n/cross_validate.h"
 #include "m4n/fit.h"
-#include "losses/cost_matrix.h"
 #include "structures/structure.h"
 
 namespace m4n::python {
@@ -56,8 +56,8 @@ Model fitted(Dataset examples, const TrainOptions& train, unsigned threads, cons
 }
 
 // `total`: the sum of weights that stand for repeated examples, which the usual lambda is of.
-Model fit_model(Data& data, const TextOptions& options, Costs cost, std::optional<double> total,
-                unsigned threads, const nb::object& observe) {
+Model fit_model(Data& data, const TextOptions& options, Costs cost, std::optional<double> total, unsigned threads,
+                const nb::object& observe) {
   TrainOptions train = options_for(data, options, std::move(cost));
   if (!train.lambda && total) train.lambda = usual_lambda(train, data.get(), total);
   return fitted(data.take(), train, threads, observe);
@@ -93,9 +93,8 @@ nb::dict described(const CvResult& result) {
 // Chooses among the surrogates of these names (none: the one of the options) and lambdas (none: the usual ones) and
 // fits the choice on all the data.
 nb::tuple choose(Data& data, const TextOptions& options, Costs cost, const std::vector<std::string>& names,
-                 std::vector<double> lambdas, bool extend,
-                 const std::vector<std::pair<IntVector, IntVector>>& splits, unsigned threads,
-                 const nb::object& observe_search, const nb::object& observe_fit) {
+                 std::vector<double> lambdas, bool extend, const std::vector<std::pair<IntVector, IntVector>>& splits,
+                 unsigned threads, const nb::object& observe_search, const nb::object& observe_fit) {
   CvOptions cv;
   cv.train = options_for(data, options, std::move(cost));
   cv.gammas = {cv.train.gamma};

@@ -47,8 +47,8 @@ M4N_API std::vector<FitResult> fit_path(Dataset data, const TrainOptions& reques
 // predictions. Likewise for a loss that is a mean over the M parts of an output, 1/M of their sum. So the unit is
 // M / (mean cost of a mistake), with M the mean number of parts; 1 for crf and qs, whose scores do not grow so.
 M4N_API double lambda_unit(const TrainOptions& options, const Dataset& data);
-// The default lambda: lambda_unit / n. `examples` counts as n, where weights stand for repeated examples; nullopt: their
-// number.
+// The default lambda: lambda_unit / n. `examples` counts as n, where weights stand for repeated examples; nullopt:
+// their number.
 M4N_API double usual_lambda(const TrainOptions& options, const Dataset& data,
                             std::optional<double> examples = std::nullopt);
 

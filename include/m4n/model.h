@@ -28,7 +28,7 @@ struct ModelCommon {
   std::string loss_name;
   std::vector<double> cost;
 
-  std::vector<std::string> predictions;  // their names where they are not just the classes: cost is then k x K
+  std::vector<std::string> predictions;    // their names where they are not just the classes: cost is then k x K
   std::vector<std::string> classes;        // names of classes, grades, labels or items; empty where there are none
   std::vector<std::string> feature_names;  // empty: the features have no names
   // Columns that were no features in training. Empty: not asked for.

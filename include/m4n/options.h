@@ -39,13 +39,13 @@ struct TrainOptions {
   SurrogateKind surrogate = SurrogateKind::m4n;
   double smoothing = 0;  // in units of the mean off-diagonal cost
   Decoder decode = Decoder::automatic;
-  std::string loss;              // empty: the usual one of the task; else a name or a CSV file
-  std::vector<double> cost;      // instead of `loss`: cost[true * K + predicted]; empty: `loss` decides
+  std::string loss;                      // empty: the usual one of the task; else a name or a CSV file
+  std::vector<double> cost;              // instead of `loss`: cost[true * K + predicted]; empty: `loss` decides
   std::vector<std::string> predictions;  // names of the columns of `cost` where they are not just the classes
   std::optional<double> reject;          // one more prediction, reject, that always costs as much
   bool inner = false;                    // of a tree of classes, inner nodes may be predicted too
-  std::optional<double> lambda;  // nullopt: usual_lambda (m4n/fit.h)
-  double tol = 1e-3;             // relative duality gap
+  std::optional<double> lambda;          // nullopt: usual_lambda (m4n/fit.h)
+  double tol = 1e-3;                     // relative duality gap
   int epochs = 1000;
   std::optional<double> time_limit;  // seconds
   SolverKind solver = SolverKind::automatic;

@@ -192,7 +192,8 @@ OptionRow loss_row() {
       {"loss", fmt::format("{}|tree:FILE|FILE.csv", fmt::join(words, "|")), usual_losses(),
        fmt::format(
            "what a mistake costs: {}. A sequence costs the mean over its tokens, a graph that over its nodes, a "
-           "label set that over the labels. tree:FILE has rows child,parent,length, and a mistake costs the way from one "
+           "label set that over the labels. tree:FILE has rows child,parent,length, and a mistake costs the way from "
+           "one "
            "class to the other. A file holds the matrix cost[true][predicted], for classes perhaps with more columns "
            "than rows: predictions that are no class; for label sets: rows label,miss,false_alarm; for rankings: one "
            "row of item weights, or costs[true rank][predicted rank]",
@@ -213,11 +214,12 @@ std::vector<OptionRow> make_table() {
 
   add(task_row());
   add(surrogate_option());
-  add(real({"reject", "C", "off",
-            "one more prediction, reject, which costs C whatever the truth; it is made where every class is expected to "
-            "cost more",
-            some_tasks},
-           reject_range, &T::reject));
+  add(real(
+      {"reject", "C", "off",
+       "one more prediction, reject, which costs C whatever the truth; it is made where every class is expected to "
+       "cost more",
+       some_tasks},
+      reject_range, &T::reject));
   add(yes_no({"inner", "", "no", "with --loss tree:FILE: nodes that are no class may be predicted too", some_tasks},
              &T::inner));
   add(row(
@@ -286,7 +288,10 @@ std::vector<OptionRow> make_table() {
   add(choice<Binning>(
       {"binning", "", "quantile", "cut at quantiles of the training targets, or into intervals of equal width"},
       {Binning::quantile, Binning::width}, &T::binning));
-  add(column({"weights", "", "all equal", "column with positive weights of the examples; for sequences, matchings and graphs a file with one weight per line", some_tasks},
+  add(column({"weights", "", "all equal",
+              "column with positive weights of the examples; for sequences, matchings and graphs a file with one "
+              "weight per line",
+              some_tasks},
              &ReadOptions::weights));
   add(row(
       {"class-weight", "balanced|FILE.csv", "all equal",
@@ -330,12 +335,13 @@ std::vector<OptionRow> make_table() {
   add(text({"pixel-products", "HxW", "off", "format ocr: add the products of neighbouring pixels of an H x W picture",
             some_tasks},
            "HEIGHTxWIDTH such as 16x8", &T::pixel_products));
-  add(text({"constraints", "bio|bioes|FILE", "none",
-            "sequences: transitions that do not exist, in training and in prediction: those that break chunks tagged B, "
-            "I, O (or B, I, E, S, O), or those in the lines from,to of a file, where * is any label, START and END the "
-            "ends of a sequence",
-            some_tasks},
-           "bio, bioes or the name of a file", &T::constraints));
+  add(text(
+      {"constraints", "bio|bioes|FILE", "none",
+       "sequences: transitions that do not exist, in training and in prediction: those that break chunks tagged B, "
+       "I, O (or B, I, E, S, O), or those in the lines from,to of a file, where * is any label, START and END the "
+       "ends of a sequence",
+       some_tasks},
+      "bio, bioes or the name of a file", &T::constraints));
   add(text({"edges", "none|tree|FILE", "none",
             "multilabel: labels that depend on each other: those of the tree in which they tell most about each other, "
             "or the pairs in the lines of a file",

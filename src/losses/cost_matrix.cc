@@ -162,8 +162,7 @@ namespace {
 // Names of predictions where only their number is known: the classes, then what is no class.
 std::vector<std::string> usual_predictions(const std::vector<std::string>& classes, std::size_t k, std::size_t width) {
   std::vector<std::string> out(classes.begin(), classes.begin() + static_cast<std::ptrdiff_t>(std::min(width, k)));
-  for (std::size_t p = k; p < width; ++p)
-    out.push_back(width == k + 1 ? "reject" : fmt::format("action{}", p - k + 1));
+  for (std::size_t p = k; p < width; ++p) out.push_back(width == k + 1 ? "reject" : fmt::format("action{}", p - k + 1));
   return out;
 }
 
@@ -207,9 +206,10 @@ CostMatrix CostMatrix::from_values(std::vector<double> cost, std::size_t k, cons
                                    std::vector<std::string> predictions) {
   const std::size_t width = k > 0 ? cost.size() / k : 0;
   if (k == 0 || cost.empty() || cost.size() % k != 0 || (width < k && predictions.empty()))
-    throw Error(say("{}: {} costs for {} classes; expected a square matrix, one row and one column per class, or "
-                    "more columns: predictions that are no class",
-                    origin, cost.size(), k));
+    throw Error(
+        say("{}: {} costs for {} classes; expected a square matrix, one row and one column per class, or "
+            "more columns: predictions that are no class",
+            origin, cost.size(), k));
   if (predictions.empty() && width > k) predictions = usual_predictions(classes, k, width);
   if (predictions == classes) predictions.clear();
   if (!predictions.empty() && predictions.size() != width)
@@ -256,8 +256,7 @@ CostMatrix CostMatrix::squared() const {
   out.name_ = name_;
   std::vector<double> values(out.k_ * out.k_);
   for (std::size_t t = 0; t < out.k_; ++t)
-    for (std::size_t p = 0; p < out.k_; ++p)
-      values[t * out.k_ + p] = (*this)(t < k_ ? t : 0, p < width_ ? p : 0);
+    for (std::size_t p = 0; p < out.k_; ++p) values[t * out.k_ + p] = (*this)(t < k_ ? t : 0, p < width_ ? p : 0);
   out.set_values(std::move(values));
   return out;
 }
@@ -304,8 +303,8 @@ CostMatrix CostMatrix::from_csv(std::string_view text, const std::vector<std::st
   if (k == 0 || (rows != k && rows != k + 1))
     throw Error(say("{}: {} rows for {} classes ({}); expected one row per class, and perhaps a header row", origin,
                     rows, k, shown_list(classes, 10)));
-  // A first column of names: there are more columns than classes, and it holds all of them. (Of k columns all are costs:
-  // costs can look like the names 0, 1, 2.)
+  // A first column of names: there are more columns than classes, and it holds all of them. (Of k columns all are
+  // costs: costs can look like the names 0, 1, 2.)
   const ClassIndex index(classes);
   const std::size_t width = grid.cells.back().size();
   const bool corner_left_out = header == 1 && grid.cells[0].size() + 1 == width;
@@ -326,8 +325,8 @@ CostMatrix CostMatrix::from_csv(std::string_view text, const std::vector<std::st
   std::vector<std::string> predictions;
   std::vector<std::size_t> column_order;
   if (header == 1) {
-    const std::vector<std::string> found(grid.cells[0].begin() + static_cast<std::ptrdiff_t>(corner_left_out ? 0 : names),
-                                         grid.cells[0].end());
+    const std::vector<std::string> found(
+        grid.cells[0].begin() + static_cast<std::ptrdiff_t>(corner_left_out ? 0 : names), grid.cells[0].end());
     std::vector<bool> present(k);
     std::vector<std::string> others;
     const auto where = [&](std::size_t j) {
@@ -346,18 +345,19 @@ CostMatrix CostMatrix::from_csv(std::string_view text, const std::vector<std::st
     const auto classes_there = static_cast<std::size_t>(std::count(present.begin(), present.end(), true));
     if (classes_there > 0 && classes_there < k) {
       const auto absent = static_cast<std::size_t>(std::find(present.begin(), present.end(), false) - present.begin());
-      throw Error(say("{}: {} is no class of the data, and class {} has no column; the classes are {}; => name all of "
-                      "them, and perhaps more predictions",
-                      where(unknown.value_or(0)), shown(found[unknown.value_or(0)]), shown(classes[absent]),
-                      shown_list(classes, 10)));
+      throw Error(
+          say("{}: {} is no class of the data, and class {} has no column; the classes are {}; => name all of "
+              "them, and perhaps more predictions",
+              where(unknown.value_or(0)), shown(found[unknown.value_or(0)]), shown(classes[absent]),
+              shown_list(classes, 10)));
     }
     if (classes_there == k) predictions = classes;
     predictions.insert(predictions.end(), others.begin(), others.end());
     for (const std::string& name : found) {
       const auto c = index.find(name);
-      column_order.push_back(c ? *c
-                               : classes_there + static_cast<std::size_t>(
-                                                     std::find(others.begin(), others.end(), name) - others.begin()));
+      column_order.push_back(
+          c ? *c
+            : classes_there + static_cast<std::size_t>(std::find(others.begin(), others.end(), name) - others.begin()));
     }
     if (row_order.order.empty() && classes_there == k)
       std::copy_if(column_order.begin(), column_order.end(), std::back_inserter(row_order.order),
@@ -476,8 +476,8 @@ CostMatrix CostMatrix::from_tree(std::string_view text, const std::vector<std::s
   for (const std::string& name : classes) {
     const auto found = tree.number.find(name);
     if (found == tree.number.end())
-      throw Error(say("{}: class {} is no node of the tree; => add a line child,parent,length for it", origin,
-                      shown(name)));
+      throw Error(
+          say("{}: class {} is no node of the tree; => add a line child,parent,length for it", origin, shown(name)));
     node.push_back(found->second);
   }
   std::vector<std::string> predictions;

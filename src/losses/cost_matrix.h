@@ -70,8 +70,8 @@ class CostMatrix {
   bool symmetric() const { return symmetric_; }
   double largest() const { return largest_; }
   double range() const { return largest_ - smallest_; }  // largest - smallest entry, the diagonal included
-  // The mean cost of a mistake: of cost[t][p] - min cost[t] over t and all p but one that is best; positive unless there
-  // is one prediction only, whatever the sign of the costs.
+  // The mean cost of a mistake: of cost[t][p] - min cost[t] over t and all p but one that is best; positive unless
+  // there is one prediction only, whatever the sign of the costs.
   double mean_off_diagonal() const { return mean_off_diagonal_; }
   double operator()(std::size_t truth, std::size_t predicted) const { return by_truth_[truth * width_ + predicted]; }
   // cost[t][.]: what each prediction costs when the truth is t (a column of A).

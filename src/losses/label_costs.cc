@@ -115,8 +115,8 @@ double LabelCosts::most() const {
 }
 
 double LabelCosts::mean() const {
-  const double sum = std::accumulate(miss_.begin(), miss_.end(), 0.0) +
-                     std::accumulate(false_alarm_.begin(), false_alarm_.end(), 0.0);
+  const double sum =
+      std::accumulate(miss_.begin(), miss_.end(), 0.0) + std::accumulate(false_alarm_.begin(), false_alarm_.end(), 0.0);
   return sum / static_cast<double>(2 * miss_.size());
 }
 

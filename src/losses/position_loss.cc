@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <numeric>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <utility>
 
 #include "core/assignment.h"

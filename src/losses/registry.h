@@ -64,9 +64,9 @@ std::string loss_file(const std::string& spec);
 // What a mistake costs by a user's options, for choices and checks that do not look at single costs.
 struct LossSummary {
   std::string name;
-  std::vector<double> values;  // what a model must remember beside the name
-  bool symmetric;              // as far as decoders care
-  double mistake;              // what one costs in the mean: the unit in which lambda is thought of
+  std::vector<double> values;              // what a model must remember beside the name
+  bool symmetric;                          // as far as decoders care
+  double mistake;                          // what one costs in the mean: the unit in which lambda is thought of
   std::vector<std::string> predictions{};  // their names where they are not just the classes
 };
 

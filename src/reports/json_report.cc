@@ -131,7 +131,8 @@ std::string eval_json(const Evaluation& evaluation, const Model& model, const Bo
   Json metrics = Json::object();
   for (const auto& [name, value] : evaluation.metrics) metrics.set(name, value);
   if (!evaluation.confusion.empty())
-    metrics.set("confusion", Json::rows(std::span<const std::uint64_t>(evaluation.confusion), model.predictions().size()));
+    metrics.set("confusion",
+                Json::rows(std::span<const std::uint64_t>(evaluation.confusion), model.predictions().size()));
   Json object = Json::object({{"n", evaluation.n},
                               {"unseen", evaluation.unseen},
                               {"loss", evaluation.loss},

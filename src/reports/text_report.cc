@@ -148,8 +148,9 @@ std::string eval_text(const Evaluation& evaluation, const Model& model, const Bo
   text += found_text("label", evaluation.labels) + found_text("chunk", evaluation.chunks);
   const std::size_t k = model.k(), width = model.predictions().size();
   if (evaluation.confusion.empty() || evaluation.confusion.size() != k * width || many) return text;
-  text += width <= most_classes ? fmt::format("\n{}", confusion_text(evaluation, model))
-                            : fmt::format("\nthe confusion matrix of {} classes is too wide here; --json has it\n", k);
+  text += width <= most_classes
+              ? fmt::format("\n{}", confusion_text(evaluation, model))
+              : fmt::format("\nthe confusion matrix of {} classes is too wide here; --json has it\n", k);
   if (evaluation.unseen > 0)
     text += fmt::format("{} of the {} with labels unseen in training: {} not in the table\n", evaluation.unseen,
                         counted(evaluation.n, "example"), evaluation.unseen == 1 ? "it is" : "they are");

@@ -185,12 +185,12 @@ class CrossValidation {
         if (!present[c]) absent[c].push_back(s + 1);
     }
     for (const auto& [c, splits] : absent)
-      result_.warnings.push_back(say(
-          "{} '{}' has no example in the training part of {} of the {} splits ({}{}): it cannot be learnt there{}",
-          options_.train.bins > 0 ? "grade" : "class", data_.class_names[c], splits.size(), splits_.size(),
-          fmt::join(splits.begin(), splits.begin() + std::min<std::ptrdiff_t>(5, std::ssize(splits)), ", "),
-          splits.size() > 5 ? ", .." : "",
-          options_.train.bins > 0 ? say("; tied targets can do that: => use fewer --bins") : Message()));
+      result_.warnings.push_back(
+          say("{} '{}' has no example in the training part of {} of the {} splits ({}{}): it cannot be learnt there{}",
+              options_.train.bins > 0 ? "grade" : "class", data_.class_names[c], splits.size(), splits_.size(),
+              fmt::join(splits.begin(), splits.begin() + std::min<std::ptrdiff_t>(5, std::ssize(splits)), ", "),
+              splits.size() > 5 ? ", .." : "",
+              options_.train.bins > 0 ? say("; tied targets can do that: => use fewer --bins") : Message()));
   }
 
   // ---- fitting

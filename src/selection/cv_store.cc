@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 using Tree = nlohmann::ordered_json;
 
 constexpr const char* header =
-    "split,surrogate,smoothing,decode,gamma,lambda,validation,test,relative_gap,converged,constant,seconds,oracle_error\n";
+    "split,surrogate,smoothing,decode,gamma,lambda,validation,test,relative_gap,converged,constant,seconds,oracle_"
+    "error\n";
 enum Column {
   c_split,
   c_surrogate,

@@ -27,9 +27,8 @@ Decoder Structure::decoder(const TrainOptions& options, const LossSummary& loss)
               "or qs",
               fmt::join(loss.predictions, ", ")));
     if (options.decode == Decoder::argmax && options.surrogate != SurrogateKind::qs)
-      throw UsageError(
-          say("--decode {} predicts a class, and some predictions are no class ({}); => leave it out",
-              to_string(options.decode), fmt::join(loss.predictions, ", ")));
+      throw UsageError(say("--decode {} predicts a class, and some predictions are no class ({}); => leave it out",
+                           to_string(options.decode), fmt::join(loss.predictions, ", ")));
   }
   if (options.decode == Decoder::automatic)
     return usual_decoder(options.surrogate, options.smoothing, loss.symmetric, largest);
@@ -47,8 +46,9 @@ Decoder Structure::decoder(const TrainOptions& options, const LossSummary& loss)
 void Structure::read_example_weights(const std::string& path, Dataset& data) {
   if (path.empty()) return;
   if (!std::filesystem::is_regular_file(path))
-    throw UsageError(say("--weights {}: is no file; expected one with a weight per line, as these examples have no columns",
-                    shown(path)));
+    throw UsageError(
+        say("--weights {}: is no file; expected one with a weight per line, as these examples have no columns",
+            shown(path)));
   Input input = Input::open(path);
   LineReader lines(input);
   for (std::string_view line; lines.next(line);) {

@@ -91,7 +91,8 @@ TEST(Splits, ClassesAreAsFrequentInEveryPart) {
   Rng rng(3);
   for (const std::size_t n : {30UL, 101UL, 1000UL}) {
     Strata strata{{}, Groups(n)};
-    for (std::size_t i = 0; i < n; ++i) strata.tag.push_back(static_cast<std::int32_t>(rng.below(7) * rng.below(3) / 4));
+    for (std::size_t i = 0; i < n; ++i)
+      strata.tag.push_back(static_cast<std::int32_t>(rng.below(7) * rng.below(3) / 4));
     SplitPlan plan;
     plan.splits = 5;
     const auto count = [&](const std::vector<std::size_t>& part, std::int32_t tag) {
@@ -109,8 +110,8 @@ TEST(Splits, ClassesAreAsFrequentInEveryPart) {
     plan.folds = 5;
     for (const Split& s : make_splits(n, plan, 5, strata))
       for (std::int32_t tag = 0; tag < 4; ++tag)
-        EXPECT_NEAR(count(s.test, tag),
-                    static_cast<double>(std::count(strata.tag.begin(), strata.tag.end(), tag)) / 5, 2);
+        EXPECT_NEAR(count(s.test, tag), static_cast<double>(std::count(strata.tag.begin(), strata.tag.end(), tag)) / 5,
+                    2);
     EXPECT_NE(random_folds(n, 3, 1, strata), random_folds(n, 3, 2, strata));
     EXPECT_EQ(random_folds(n, 3, 1, strata), random_folds(n, 3, 1, strata));
   }
@@ -324,8 +325,8 @@ TEST(CrossValidate, ExtendsTheGridWhereTheBestLambdaIsAtItsEdge) {
     EXPECT_DOUBLE_EQ(extended.curve[l].lambda, extended.curve[l - 1].lambda / 2);
 }
 
-// Labels that have nothing to do with the features and one class in ten: the constant is best, whatever lambda. The grid
-// is extended before it is said.
+// Labels that have nothing to do with the features and one class in ten: the constant is best, whatever lambda. The
+// grid is extended before it is said.
 TEST(CrossValidate, SaysWhenThePathIsFlatAndTheChoiceConstant) {
   Rng rng(21);
   Dataset data = test::random_dataset(rng, 100, 1, 2);

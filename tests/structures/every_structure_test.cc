@@ -368,8 +368,8 @@ TEST_P(EveryStructure, FoldsKnowNothingOfEachOther) {
     options.train.features = features;
     if (is_refused(options.train)) continue;
     const CvResult found = cross_validate(data, {}, options, {2, {}, {}});
-    const std::vector<Split> splits = make_splits(
-        data.examples(), options.plan, options.train.seed, strata_of(options.train.task, data));
+    const std::vector<Split> splits =
+        make_splits(data.examples(), options.plan, options.train.seed, strata_of(options.train.task, data));
     ASSERT_EQ(found.cells.size(), splits.size() * options.candidates.size());
     for (const CvCell& cell : found.cells) {
       TrainOptions own = options.train;

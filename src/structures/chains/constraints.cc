@@ -28,9 +28,10 @@ Tag tag_of(const std::string& label, std::string_view prefixes, const std::strin
   if (label == "O") return {'O', {}};
   if (label.size() >= 2 && label[1] == '-' && prefixes.find(label[0]) != std::string_view::npos)
     return {label[0], std::string_view(label).substr(2)};
-  throw Error(say("--constraints {}: label {} is no tag of that kind; expected O or {} and a dash before a type; => "
-                  "correct the labels, or name a file of forbidden transitions",
-                  spec, shown(label), fmt::join(prefixes, ", ")));
+  throw Error(
+      say("--constraints {}: label {} is no tag of that kind; expected O or {} and a dash before a type; => "
+          "correct the labels, or name a file of forbidden transitions",
+          spec, shown(label), fmt::join(prefixes, ", ")));
 }
 
 // B-X I-X ..: an inside follows the beginning or the inside of the same type.
@@ -48,7 +49,9 @@ std::vector<double> tag_rules(const std::vector<std::string>& labels, const std:
   std::vector<Tag> tags;
   for (const std::string& label : labels) tags.push_back(tag_of(label, bioes ? "BIES" : "BI", spec));
   std::vector<double> out;
-  const auto allows = [&](const Tag& from, const Tag& to) { return bioes ? bioes_allows(from, to) : bio_allows(from, to); };
+  const auto allows = [&](const Tag& from, const Tag& to) {
+    return bioes ? bioes_allows(from, to) : bio_allows(from, to);
+  };
   const Tag outside{'O', {}};
   for (const Tag& from : tags)
     for (const Tag& to : tags) out.push_back(allows(from, to) ? 1 : 0);
@@ -104,14 +107,14 @@ ChainConstraints ChainConstraints::parse(const std::string& spec, const std::vec
   if (spec.empty()) return {};
   const bool tags = spec == "bio" || spec == "bioes";
   ChainConstraints out = from_values(
-      tags                         ? tag_rules(labels, spec)
-      : spec.starts_with(pairs) ? listed_rules(labels, Input::memory(std::string_view(spec).substr(pairs.size()), "the constraints"))
-                                : listed_rules(labels, Input::open(spec)),
+      tags ? tag_rules(labels, spec)
+      : spec.starts_with(pairs)
+          ? listed_rules(labels, Input::memory(std::string_view(spec).substr(pairs.size()), "the constraints"))
+          : listed_rules(labels, Input::open(spec)),
       labels.size());
   if (const auto length = out.length_without_labelling())
     throw Error(say("--constraints{}: a sequence of {} would have no allowed labelling; => forbid less",
-                    spec.starts_with(pairs) ? "" : " " + spec,
-                    counted(*length, "token")));
+                    spec.starts_with(pairs) ? "" : " " + spec, counted(*length, "token")));
   return out;
 }
 
@@ -119,8 +122,8 @@ ChainConstraints ChainConstraints::from_values(const std::vector<double>& allowe
   ChainConstraints out;
   if (allowed.empty()) return out;
   if (allowed.size() != labels * (labels + 2))
-    throw Error(say("{} entries of constraints for {} labels; expected {}", allowed.size(), labels,
-                    labels * (labels + 2)));
+    throw Error(
+        say("{} entries of constraints for {} labels; expected {}", allowed.size(), labels, labels * (labels + 2)));
   out.labels_ = labels;
   out.allowed_ = allowed;
   return out;
@@ -161,8 +164,8 @@ std::optional<std::size_t> ChainConstraints::length_without_labelling() const {
   return std::nullopt;
 }
 
-void require_allowed(const ChainConstraints& constraints, std::span<const std::int32_t> label,
-                     const Groups& sequences, const std::vector<std::string>& names,
+void require_allowed(const ChainConstraints& constraints, std::span<const std::int32_t> label, const Groups& sequences,
+                     const std::vector<std::string>& names,
                      const std::function<std::string(std::size_t, std::size_t)>& where) {
   if (constraints.empty()) return;
   for (std::size_t i = 0; i < sequences.count(); ++i) {
@@ -174,11 +177,10 @@ void require_allowed(const ChainConstraints& constraints, std::span<const std::i
     const bool at_end = *at + 1 == length && (*at == 0 ? constraints.start(static_cast<std::size_t>(y[0]))
                                                        : constraints.transition(static_cast<std::size_t>(y[*at - 1]),
                                                                                 static_cast<std::size_t>(y[*at])));
-    const std::string what =
-        at_end      ? fmt::format("a sequence ends with the label {}", shown(here))
-        : *at == 0 ? fmt::format("a sequence starts with the label {}", shown(here))
-                   : fmt::format("the label {} follows {}", shown(here),
-                                 shown(names[static_cast<std::size_t>(y[*at - 1])]));
+    const std::string what = at_end     ? fmt::format("a sequence ends with the label {}", shown(here))
+                             : *at == 0 ? fmt::format("a sequence starts with the label {}", shown(here))
+                                        : fmt::format("the label {} follows {}", shown(here),
+                                                      shown(names[static_cast<std::size_t>(y[*at - 1])]));
     throw Error(say("{}: {}, which --constraints forbids; => correct the label, or use other constraints",
                     where(i, *at), what));
   }

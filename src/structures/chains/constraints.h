@@ -16,8 +16,9 @@ namespace m4n::detail {
 class ChainConstraints {
  public:
   ChainConstraints() = default;  // everything is allowed
-  // bio, bioes, or a CSV file of what is forbidden: lines from,to, where * is any label, and START and END are the ends of
-  // a sequence; or `pairs:` and such lines themselves. Refuses constraints under which sequences of some length could not be labelled at all.
+  // bio, bioes, or a CSV file of what is forbidden: lines from,to, where * is any label, and START and END are the ends
+  // of a sequence; or `pairs:` and such lines themselves. Refuses constraints under which sequences of some length
+  // could not be labelled at all.
   static ChainConstraints parse(const std::string& spec, const std::vector<std::string>& labels);
   // As a model keeps them: 1 where allowed, else 0; R x R transitions, R starts, R ends. None: everything is.
   static ChainConstraints from_values(const std::vector<double>& allowed, std::size_t labels);
@@ -40,8 +41,8 @@ class ChainConstraints {
 };
 
 // Throws Error on the first sequence that is not allowed; `where(sequence, position)` says where it stands.
-void require_allowed(const ChainConstraints& constraints, std::span<const std::int32_t> label,
-                     const Groups& sequences, const std::vector<std::string>& names,
+void require_allowed(const ChainConstraints& constraints, std::span<const std::int32_t> label, const Groups& sequences,
+                     const std::vector<std::string>& names,
                      const std::function<std::string(std::size_t, std::size_t)>& where);
 
 }  // namespace m4n::detail

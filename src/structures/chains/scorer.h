@@ -68,8 +68,8 @@ class ChainScorer {
   const Transitions& transitions() const {
     if (stale_) {
       transitions_.prepare(PaddedRows<const double>(tail().data(), labels_, labels_),
-                           tail().subspan(labels_ * stride_, labels_),
-                           tail().subspan((labels_ + 1) * stride_, labels_), penalties_);
+                           tail().subspan(labels_ * stride_, labels_), tail().subspan((labels_ + 1) * stride_, labels_),
+                           penalties_);
       stale_ = false;
     }
     return transitions_;
@@ -222,8 +222,7 @@ class ChainScorer {
     for (std::size_t k = 0; k < labels_; ++k) {
       v[k] += penalties_[labels_ * labels_ + k];
       v[last * stride_ + k] += penalties_[(labels_ + 1) * labels_ + k];
-      for (std::size_t to = 0; to < labels_; ++to)
-        v[(last + 1 + k) * stride_ + to] += penalties_[k * labels_ + to];
+      for (std::size_t to = 0; to < labels_; ++to) v[(last + 1 + k) * stride_ + to] += penalties_[k * labels_ + to];
     }
   }
   Weight* feature_rows() {

@@ -32,8 +32,8 @@ void fill_both(std::size_t labels, Real padding, PaddedMatrix<Real>& from_to, Pa
 
 }  // namespace
 
-void Transitions::prepare(PaddedRows<const double> from_to, std::span<const double> start,
-                          std::span<const double> end, std::span<const double> penalties) {
+void Transitions::prepare(PaddedRows<const double> from_to, std::span<const double> start, std::span<const double> end,
+                          std::span<const double> penalties) {
   const std::size_t labels = from_to.columns();
   copy_end(start, labels, start_);
   copy_end(end, labels, end_);

@@ -24,8 +24,8 @@ namespace m4n::detail {
 
 class Transitions {
  public:
-  // `from_to` has R rows of R columns. Without `start` or `end` (empty) these scores are zero. `penalties`: added to all
-  // of them, R x R transitions, R starts, R ends (ChainConstraints::penalties); or none.
+  // `from_to` has R rows of R columns. Without `start` or `end` (empty) these scores are zero. `penalties`: added to
+  // all of them, R x R transitions, R starts, R ends (ChainConstraints::penalties); or none.
   void prepare(PaddedRows<const double> from_to, std::span<const double> start, std::span<const double> end,
                std::span<const double> penalties = {});
 

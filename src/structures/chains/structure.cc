@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <limits>
 
-#include "core/enum_names.h"
 #include "core/checksum.h"
+#include "core/enum_names.h"
 #include "core/message.h"
 #include "core/option_values.h"
 #include "model/check.h"
@@ -223,8 +223,8 @@ std::shared_ptr<const ModelPart> Chains::read_part(ModelFileReader& file, ModelC
   weights.start = file.doubles("start", k);
   weights.end = file.doubles("end", k);
   if (file.has_array("allowed"))
-    weights.constraints = ChainConstraints::from_values(
-        file.doubles("allowed", product_or_largest(k, k + 2)), common.classes.size());
+    weights.constraints =
+        ChainConstraints::from_values(file.doubles("allowed", product_or_largest(k, k + 2)), common.classes.size());
   part->input = read_input(file);
   return part;
 }
@@ -370,8 +370,8 @@ std::vector<std::unique_ptr<Structure>> chain_structures() {
   traits.summary = "a label for every token of a sequence";
   traits.example = {"sequence", "sequences"};
   traits.part = {"token", "tokens"};
-  traits.options = {"template", "min-count", "hash", "pixel-products", "constraints", "weights",
-                    "oracle-iterations by part"};
+  traits.options = {
+      "template", "min-count", "hash", "pixel-products", "constraints", "weights", "oracle-iterations by part"};
   traits.formats = {"conll", "crfsuite", "ocr"};
   traits.losses = LossFamily::parts;
   traits.usual_loss = "hamming";

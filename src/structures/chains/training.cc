@@ -144,8 +144,8 @@ void run(Scorer scorer, const ChainRequest& request, const EmitSolution& emit) {
                end = start + static_cast<std::ptrdiff_t>(labels);
     auto out = std::make_unique<ChainSolution>();
     out->result = result;
-    out->weights = {scorer.feature_weights(), scorer.bias_weights(), {tail.begin(), start}, {start, end},
-                    {end, tail.end()}};
+    out->weights = {
+        scorer.feature_weights(), scorer.bias_weights(), {tail.begin(), start}, {start, end}, {end, tail.end()}};
     if (request.constraints != nullptr) out->weights.constraints = *request.constraints;
     out->norm_squared = scorer.norm_squared();
     emit(std::move(out));
@@ -248,9 +248,8 @@ ChainTrainingSet::ChainTrainingSet(Dataset data, const TrainOptions& options, co
       cost_(chosen_cost_of_classes(options, data_.class_names, usual_loss)),
       constraints_(ChainConstraints::parse(options.constraints, data_.class_names)),
       weight_(normalised_weights(data_)) {
-  require_allowed(constraints_, data_.label, data_.labels, data_.class_names, [](std::size_t i, std::size_t m) {
-    return fmt::format("token {} of sequence {}", m + 1, i + 1);
-  });
+  require_allowed(constraints_, data_.label, data_.labels, data_.class_names,
+                  [](std::size_t i, std::size_t m) { return fmt::format("token {} of sequence {}", m + 1, i + 1); });
   if (auto* sparse = std::get_if<SparseMatrix>(&data_.x)) {
     if (options.standardize.value_or(false))
       throw UsageError(

@@ -106,10 +106,9 @@ class SmoothedExpectedCost final : public ScoreDecoder {
 };
 
 std::unique_ptr<ScoreDecoder> make_adversary(const CostMatrix& cost) {
-  return with_maxmin(cost, MatrixMaxMin::few_solves,
-                     [&]<class MaxMin>(MaxMin maxmin) -> std::unique_ptr<ScoreDecoder> {
-                       return std::make_unique<Adversary<MaxMin>>(std::move(maxmin), cost);
-                     });
+  return with_maxmin(cost, MatrixMaxMin::few_solves, [&]<class MaxMin>(MaxMin maxmin) -> std::unique_ptr<ScoreDecoder> {
+    return std::make_unique<Adversary<MaxMin>>(std::move(maxmin), cost);
+  });
 }
 
 }  // namespace

@@ -83,8 +83,8 @@ Totals::Totals(const Model& model, bool grades)
       hit_(model.k() + 1),
       distance_(model.k() + 1) {
   for (const std::string& name : model.predictions())
-    class_of_.push_back(static_cast<std::size_t>(
-        std::find(model.classes().begin(), model.classes().end(), name) - model.classes().begin()));
+    class_of_.push_back(static_cast<std::size_t>(std::find(model.classes().begin(), model.classes().end(), name) -
+                                                 model.classes().begin()));
 }
 
 void Totals::add(std::size_t truth, std::size_t prediction, double weight) {

@@ -235,8 +235,8 @@ Decoder model_decoder_of_classes(const Model& model) {
 }  // namespace
 
 CostMatrix model_cost(const Model& model) {
-  return CostMatrix::from_values(model.cost(), model.k(), model.loss_name(), model.classes(),
-                                 "the model's cost matrix", model.common().predictions);
+  return CostMatrix::from_values(model.cost(), model.k(), model.loss_name(), model.classes(), "the model's cost matrix",
+                                 model.common().predictions);
 }
 
 void check_cost(const Model& model, const ModelCheck& check) {

@@ -86,9 +86,10 @@ CostMatrix chosen_cost(const TrainOptions& options, const std::vector<std::strin
   if (!options.cost.empty() && !options.loss.empty())
     throw UsageError(say("both a cost matrix and --loss {} are given; => give one of them", options.loss));
   const CostMatrix cost =
-      !options.cost.empty() ? CostMatrix::from_values(options.cost, classes.size(), "matrix", classes,
-                                                      "the cost matrix", options.predictions)
-                            : CostMatrix::parse(options.loss.empty() ? usual_loss : options.loss, classes, options.inner);
+      !options.cost.empty()
+          ? CostMatrix::from_values(options.cost, classes.size(), "matrix", classes, "the cost matrix",
+                                    options.predictions)
+          : CostMatrix::parse(options.loss.empty() ? usual_loss : options.loss, classes, options.inner);
   return options.reject ? cost.with_reject(*options.reject, classes) : cost;
 }
 
@@ -96,9 +97,10 @@ CostMatrix chosen_cost_of_classes(const TrainOptions& options, const std::vector
                                   const std::string& usual_loss) {
   CostMatrix cost = chosen_cost(options, classes, usual_loss);
   if (cost.has_actions())
-    throw UsageError(say("--loss {}: some predictions are no class ({}), which --task {} cannot make; => leave those "
-                         "columns out",
-                         options.loss, fmt::join(cost.prediction_names(), ", "), options.task));
+    throw UsageError(
+        say("--loss {}: some predictions are no class ({}), which --task {} cannot make; => leave those "
+            "columns out",
+            options.loss, fmt::join(cost.prediction_names(), ", "), options.task));
   return cost;
 }
 
