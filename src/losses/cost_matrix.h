@@ -70,8 +70,8 @@ class CostMatrix {
   bool symmetric() const { return symmetric_; }
   double largest() const { return largest_; }
   double range() const { return largest_ - smallest_; }  // largest - smallest entry, the diagonal included
-  // The mean cost of a mistake: of cost[t][p] - min cost[t] over t and all p but one that is best; positive unless there
-  // is one prediction only, whatever the sign of the costs.
+  // The mean cost of a mistake: of cost[t][p] - min cost[t] over t and all p but one that is best; positive unless
+  // there is one prediction only, whatever the sign of the costs.
   double mean_off_diagonal() const { return mean_off_diagonal_; }
   double operator()(std::size_t truth, std::size_t predicted) const { return by_truth_[truth * width_ + predicted]; }
   // cost[t][.]: what each prediction costs when the truth is t (a column of A).
@@ -121,13 +121,13 @@ class SimplexLoss {
 
   // cost[t][.], padded with zeros.
   std::span<const double> of_truth(std::size_t t) const { return {truth_.data() + t * width_, width_}; }
-  // Of k numbers, to K of them, padded.
+  // Of k numbers, to the first K of `out`, padded.
   void apply(std::span<const double> mu, std::span<double> out) const {
-    kernels::dense_scores(mu.first(k()), truth_.data(), nullptr, out);
+    kernels::dense_scores(mu.first(k()), truth_.data(), nullptr, out.first(width_));
   }
-  // Of K numbers, to k of them, padded.
+  // Of K numbers, to the first k of `out`, padded.
   void apply_transposed(std::span<const double> nu, std::span<double> out) const {
-    kernels::dense_scores(nu.first(cost_->predictions()), prediction_.data(), nullptr, out);
+    kernels::dense_scores(nu.first(cost_->predictions()), prediction_.data(), nullptr, out.first(height_));
   }
   // h(mu) = min_y (A mu)_y; `scratch` receives A mu.
   double bayes_risk(std::span<const double> mu, std::span<double> scratch) const {

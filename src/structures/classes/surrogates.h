@@ -94,9 +94,9 @@ class AbsoluteMaxMin {
   double s_;
 };
 
-// Any cost matrix, of any number of predictions K. The matrix game keeps a basis per example; the proximal step keeps its
-// active rows. Both play a square game of m = max(k, K) (CostMatrix::squared); truths beyond the k classes have scores so
-// low that they never carry mass.
+// Any cost matrix, of any number of predictions K. The matrix game keeps a basis per example; the proximal step keeps
+// its active rows. Both play a square game of m = max(k, K) (CostMatrix::squared); truths beyond the k classes have
+// scores so low that they never carry mass.
 class MatrixMaxMin {
  public:
   using StateUnit = std::uint8_t;
@@ -120,7 +120,7 @@ class MatrixMaxMin {
   std::size_t state_size() const { return size_; }
   Workspace workspace() const {
     const AlignedVector<double> zero(kernels::padded(size_));
-    return {MatrixGame::Workspace(size_), MatrixProx::Workspace(size_), zero, zero, zero, zero, zero,
+    return {MatrixGame::Workspace(size_),    MatrixProx::Workspace(size_), zero, zero, zero, zero, zero,
             std::vector<std::uint8_t>(size_)};
   }
   const Simplex& space() const { return space_; }
@@ -318,6 +318,13 @@ class Smoothed {
   MaxMin inner_;
   double g_;
 };
+
+// g for a smoothing in units of the mean cost of a mistake; of the costs themselves where no mistake costs anything.
+inline double smoothing_in_costs(double smoothing, const CostMatrix& cost) {
+  for (const double unit : {cost.mean_off_diagonal(), cost.range()})
+    if (unit > 0) return smoothing * unit;
+  return smoothing;
+}
 
 // body(maxmin) with the class that the costs have; `solves` as in MatrixMaxMin.
 template <class Body>
