@@ -265,7 +265,7 @@ CostMatrix CostMatrix::squared() const {
 namespace {
 
 bool is_header(const std::vector<std::string>& cells) {
-  return std::none_of(cells.begin() + (cells.size() > 1 ? 1 : 0), cells.end(),
+  return std::none_of(cells.begin(), cells.end(),
                       [](const std::string& cell) { return finite_number(cell).has_value(); });
 }
 

@@ -281,6 +281,7 @@ TEST(ActionFiles, DefectsAreRefusedWithTheirPlace) {
   expect_says(refused("a,b,x\n0,1,\n1,0,2\n"), {"line 2, column 3", "''"});
   expect_says(refused("a,b,x\n0,1,2\n1,0\n"), {"line 3", "2 cells"});
   expect_says(refused("a,b,x\n0,1\n1,0,2\n"), {"line 2", "2 cells"});
+  expect_says(refused("0,x\n1,0\n"), {"line 1, column 2", "'x'"});  // no header above too few rows
   expect_says(refused("treat,wait\n1,1\n1,1\n"), {"above the smallest"});
   expect_says(refused("a,b,x\n0,1e31,2\n1,0,2\n"), {"row 'a'", "column 'b'", "1e+31"});
 }
