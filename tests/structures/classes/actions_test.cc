@@ -213,6 +213,19 @@ TEST(ActionGames, CopiesOfPredictionsChangeNothing) {
   });
 }
 
+// Where there are fewer predictions than truths, the square game has copies of the first; what they carry is its own.
+TEST(ActionGames, MassOfCopiesIsThatOfTheFirstPrediction) {
+  const CostMatrix two_of_four = actions_of({0, 1, 1, 0, 2, 1, 0, 3}, 4),
+                   three_of_two = actions_of({0, 1, 2, 1, 0, 2}, 2);
+  const MatrixMaxMin narrow(two_of_four), wide(three_of_two);
+  std::vector<double> nu = {0.125, 0.25, 0.125, 0.5};
+  narrow.fold_copies(nu);
+  EXPECT_EQ(nu, (std::vector<double>{0.75, 0.25, 0, 0}));
+  nu = {0.25, 0.5, 0.25};
+  wide.fold_copies(nu);
+  EXPECT_EQ(nu, (std::vector<double>{0.25, 0.5, 0.25}));
+}
+
 // ---- the proximal step ------------------------------------------------------------------------------------------
 
 // By Euclidean projection: sorting.
