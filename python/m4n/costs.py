@@ -79,7 +79,7 @@ def from_business(gains: Any) -> Any:
     """
     if isinstance(gains, Mapping):
         columns = list(dict.fromkeys(name for row in gains.values() for name in row))
-        gains = _frame([[row.get(name, np.nan) for name in columns] for row in gains.values()], gains.keys(), columns)
+        gains = _frame([[row.get(name, np.nan) for name in columns] for row in gains.values()], list(gains), columns)
     values = gains.to_numpy(dtype=float)
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
