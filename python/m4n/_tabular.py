@@ -138,7 +138,7 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         self.predictions_ = predictions_of(classes, model.predictions)
         self.cost_matrix_ = model.cost().reshape(len(classes), -1)
         self._adopt_weights(model)
-        if hasattr(self, "coef_") and len(classes) == 2:
+        if hasattr(self, "coef_") and len(self.coef_) == 2:
             self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
         return self
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._labels import class_names, csv_text
-from ._options import in_python_words, refusal
+from ._options import in_python_words, number, refusal
 
 
 def _frame(values: Any, rows: Sequence[Any], columns: Sequence[Any]) -> Any:
@@ -47,9 +47,10 @@ def reject(costs: Any, cost: float, name: str = "reject") -> Any:
     out = _named(costs)
     if name in out.columns:
         raise refusal("name", name, "a name that no prediction has yet")
-    if not np.isfinite(cost):
+    value = float(number("cost", cost))
+    if not np.isfinite(value):
         raise refusal("cost", cost, "a finite number")
-    out[name] = float(cost)
+    out[name] = value
     return out
 
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <optional>
 #include <system_error>
 #include <unordered_map>
@@ -264,29 +265,60 @@ CostMatrix CostMatrix::squared() const {
 namespace {
 
 bool is_header(const std::vector<std::string>& cells) {
-  return std::none_of(cells.begin() + (cells.size() > 1 ? 1 : 0), cells.end(),
+  return std::none_of(cells.begin(), cells.end(),
                       [](const std::string& cell) { return finite_number(cell).has_value(); });
 }
 
-// Whether the first cells of these rows are names: some are no numbers, or they are the classes, each once.
-bool names_rows(const TextGrid& grid, std::size_t first_row, const ClassIndex& classes, std::size_t k) {
+// The cells that most rows have; of several such numbers the largest.
+std::size_t usual_width(const TextGrid& grid, std::size_t first_row) {
+  std::map<std::size_t, std::size_t> rows;
+  for (std::size_t r = first_row; r < grid.cells.size(); ++r) ++rows[grid.cells[r].size()];
+  const auto most = std::max_element(rows.rbegin(), rows.rend(), [](auto& a, auto& b) { return a.second < b.second; });
+  return most == rows.rend() ? 0 : most->first;
+}
+
+// Whether every class has its lowest cost in the column of its row, where the first column holds names.
+bool right_answers_are_cheapest(const TextGrid& grid, std::size_t k) {
+  for (std::size_t i = 0; i < k; ++i) {
+    if (grid.cells[i].size() <= k) return false;
+    const auto right = finite_number(grid.cells[i][i + 1]);
+    for (std::size_t j = 0; j < k; ++j) {
+      const auto other = finite_number(grid.cells[i][j + 1]);
+      if (j != i && right && other && *other <= *right) return false;
+    }
+  }
+  return true;
+}
+
+// Whether the first cells of the rows are names of classes. Words are, as costs are numbers. Numbers are where they are
+// the classes, each once, and there are columns enough beside them; but costs can look like the classes 0, 1, 2.
+bool names_rows(const TextGrid& grid, std::size_t header, std::size_t width, const ClassIndex& classes, std::size_t k) {
+  const std::vector<std::string>& top = grid.cells[0];
+  if (header == 1 && top.size() + 1 == width) return true;  // the corner is left out
+  if (header == 1 && top[0].empty()) return true;
+  if (header == 1 && classes.find(top[0])) return false;
   std::vector<bool> seen(k);
   bool each_once = true;
-  for (std::size_t r = first_row; r < grid.cells.size(); ++r) {
-    if (!finite_number(grid.cells[r][0])) return true;
-    const auto c = classes.find(grid.cells[r][0]);
+  for (std::size_t r = header; r < grid.cells.size(); ++r) {
+    const std::string& cell = grid.cells[r][0];
+    const auto c = classes.find(cell);
+    if (!finite_number(cell) && (width > k || (header == 1 && c))) return true;
     each_once = each_once && c && !seen[*c];
     if (c) seen[*c] = true;
   }
-  return each_once;
+  return each_once && width > k && (header == 1 || right_answers_are_cheapest(grid, k));
 }
 
-std::string missing_rows(const TextGrid& grid, const std::vector<std::string>& classes) {
-  std::vector<std::string> out;
+// A header above too few rows.
+void refuse_missing_rows(const TextGrid& grid, const std::vector<std::string>& classes, const std::string& origin) {
+  std::vector<std::string> missing;
   for (const std::string& name : classes)
-    if (std::none_of(grid.cells.begin(), grid.cells.end(), [&](const auto& row) { return row[0] == name; }))
-      out.push_back(name);
-  return shown_list(out, 10);
+    if (std::none_of(grid.cells.begin() + 1, grid.cells.end(), [&](const auto& row) { return row[0] == name; }))
+      missing.push_back(name);
+  if (missing.size() < classes.size())
+    throw Error(say("{}: no row for {}; => add one row of costs per class", origin, shown_list(missing, 10)));
+  throw Error(say("{}: {} rows below the header, for {} classes ({}); expected one row per class", origin,
+                  grid.cells.size() - 1, classes.size(), shown_list(classes, 10)));
 }
 
 }  // namespace
@@ -298,20 +330,14 @@ CostMatrix CostMatrix::from_csv(std::string_view text, const std::vector<std::st
   const std::size_t rows = grid.cells.size();
   // One row more than classes is a header.
   const std::size_t header = rows == k + 1 ? 1 : 0;
-  if (rows == k && rows > 1 && grid.cells[0][0].empty() && is_header(grid.cells[0]))
-    throw Error(say("{}: no row for {}; => add one row of costs per class", origin, missing_rows(grid, classes)));
+  if (rows == k && rows > 1 && is_header(grid.cells[0])) refuse_missing_rows(grid, classes, origin);
   if (k == 0 || (rows != k && rows != k + 1))
     throw Error(say("{}: {} rows for {} classes ({}); expected one row per class, and perhaps a header row", origin,
                     rows, k, shown_list(classes, 10)));
-  // A first column of names: there are more columns than classes, and it holds all of them. (Of k columns all are
-  // costs: costs can look like the names 0, 1, 2.)
   const ClassIndex index(classes);
-  const std::size_t width = grid.cells.back().size();
+  const std::size_t width = usual_width(grid, header);
   const bool corner_left_out = header == 1 && grid.cells[0].size() + 1 == width;
-  const std::size_t names = corner_left_out || (width > k && names_rows(grid, header, index, k)) ||
-                                    (width == k + 1 && header == 1 && grid.cells[0][0].empty())
-                                ? 1
-                                : 0;
+  const std::size_t names = names_rows(grid, header, width, index, k) ? 1 : 0;
   const std::size_t columns = width - names;
   NamedOrder row_order(classes, origin);
   for (std::size_t r = 0; r < rows; ++r) {

@@ -121,13 +121,13 @@ class SimplexLoss {
 
   // cost[t][.], padded with zeros.
   std::span<const double> of_truth(std::size_t t) const { return {truth_.data() + t * width_, width_}; }
-  // Of k numbers, to K of them, padded.
+  // Of k numbers, to the first K of `out`, padded.
   void apply(std::span<const double> mu, std::span<double> out) const {
-    kernels::dense_scores(mu.first(k()), truth_.data(), nullptr, out);
+    kernels::dense_scores(mu.first(k()), truth_.data(), nullptr, out.first(width_));
   }
-  // Of K numbers, to k of them, padded.
+  // Of K numbers, to the first k of `out`, padded.
   void apply_transposed(std::span<const double> nu, std::span<double> out) const {
-    kernels::dense_scores(nu.first(cost_->predictions()), prediction_.data(), nullptr, out);
+    kernels::dense_scores(nu.first(cost_->predictions()), prediction_.data(), nullptr, out.first(height_));
   }
   // h(mu) = min_y (A mu)_y; `scratch` receives A mu.
   double bayes_risk(std::span<const double> mu, std::span<double> scratch) const {

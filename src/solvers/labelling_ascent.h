@@ -76,7 +76,7 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
     AtomBlock& block = dual_->block[i];
     if (!full && block.size() == 1) return;
     const double share = problem_.weight[i], c = share / problem_.lambda;
-    double scoring = static_cast<double>(scorer.work(i));
+    auto scoring = static_cast<double>(scorer.work(i));
     if (full) {
       parts_->score(scorer, i, buffer_);
     } else {

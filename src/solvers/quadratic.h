@@ -165,7 +165,7 @@ SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const GramMat
   Watch watch(context, options);
   SolveResult result;
   result.solver = "cg";
-  const std::size_t n = gram.n(), stride = kernels::padded(k);
+  const std::size_t n = gram.n(), stride = std::max<std::size_t>(kernels::padded(k), 1);
   const auto ridge = [&](std::size_t i) { return problem.lambda / (2 * problem.weight[i]); };
   const auto image_of = [&](const AlignedVector<double>& x) { return times(gram, x, stride, context.threads); };
   const auto by_class = [&](const AlignedVector<double>& x, const AlignedVector<double>& y) {

@@ -54,7 +54,7 @@ class TrainingSet {
 
   // `numbers`: of the examples in all the data, for messages. The set must outlive what it returns.
   virtual std::unique_ptr<HeldOut> hold_out(Dataset examples, std::span<const std::size_t> numbers) const = 0;
-  virtual std::vector<LossesByDecoder> mean_losses(const HeldOut& examples,
+  virtual std::vector<LossesByDecoder> mean_losses(const HeldOut& held_out,
                                                    std::span<const std::unique_ptr<Solution>> solutions,
                                                    const TrainOptions& options, std::span<const Decoder> decoders,
                                                    const Context& context) const = 0;
@@ -102,7 +102,7 @@ class RowTrainingSet : public TrainingSet {
   double train_loss(const Solution& solution, const TrainOptions& options, Decoder decode,
                     const Context& context) const override;
   std::unique_ptr<HeldOut> hold_out(Dataset examples, std::span<const std::size_t> numbers) const override;
-  std::vector<LossesByDecoder> mean_losses(const HeldOut& examples,
+  std::vector<LossesByDecoder> mean_losses(const HeldOut& held_out,
                                            std::span<const std::unique_ptr<Solution>> solutions,
                                            const TrainOptions& options, std::span<const Decoder> decoders,
                                            const Context& context) const override;

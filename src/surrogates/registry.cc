@@ -9,10 +9,10 @@ namespace m4n::detail {
 namespace {
 
 constexpr SurrogateRow rows[] = {
-    {.kind = SurrogateKind::m4n, .name = "m4n", .help = "max-min margin", .contains_costs = true, .smoothing = true},
-    {.kind = SurrogateKind::m3n, .name = "m3n", .help = "max-margin", .contains_costs = true},
-    {.kind = SurrogateKind::crf, .name = "crf", .help = "log-likelihood", .probabilities = true},
-    {.kind = SurrogateKind::qs, .name = "qs", .help = "squared error of the costs", .closed_form = true}};
+    {.name = "m4n", .help = "max-min margin", .kind = SurrogateKind::m4n, .contains_costs = true, .smoothing = true},
+    {.name = "m3n", .help = "max-margin", .kind = SurrogateKind::m3n, .contains_costs = true},
+    {.name = "crf", .help = "log-likelihood", .kind = SurrogateKind::crf, .probabilities = true},
+    {.name = "qs", .help = "squared error of the costs", .kind = SurrogateKind::qs, .closed_form = true}};
 
 }  // namespace
 

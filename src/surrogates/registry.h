@@ -9,9 +9,9 @@
 namespace m4n::detail {
 
 struct SurrogateRow {
-  SurrogateKind kind;
   const char* name;
   const char* help;
+  SurrogateKind kind;
   bool contains_costs = false;  // its loss does, as a mean over the parts of an output; lambda goes by them
   bool smoothing = false;       // the max-min game can be smoothed
   bool probabilities = false;   // its scores define a distribution over outputs

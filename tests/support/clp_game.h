@@ -12,11 +12,11 @@
 
 namespace m4n::detail::test {
 
-// The value of the game at scores v. Clp's tolerances are absolute, so it is given the game in its own unit: the
-// largest score and the smallest cost are taken out, the rest is divided by the range of the costs, and all is put
-// back.
+// The value of the game at scores v, of any number of predictions. Clp's tolerances are absolute, so it is given the
+// game in its own unit: the largest score and the smallest cost are taken out, the rest is divided by the range of the
+// costs, and all is put back.
 inline double clp_game_value(const CostMatrix& cost, std::span<const double> v) {
-  const int k = static_cast<int>(cost.k());
+  const int k = static_cast<int>(cost.k()), width = static_cast<int>(cost.predictions());
   const double top = *std::max_element(v.begin(), v.end());
   const auto [least, most] = std::minmax_element(cost.values().begin(), cost.values().end());
   const double base = *least, unit = *most - base;
@@ -28,17 +28,17 @@ inline double clp_game_value(const CostMatrix& cost, std::span<const double> v) 
     column.push_back(c);
     element.push_back(value);
   };
-  for (int y = 0; y < k; ++y) {
+  for (int y = 0; y < width; ++y) {
     for (int j = 0; j < k; ++j)
       put(y, j, (cost(static_cast<std::size_t>(j), static_cast<std::size_t>(y)) - base) / unit);
     put(y, k, -1.0);
   }
-  for (int j = 0; j < k; ++j) put(k, j, 1.0);
+  for (int j = 0; j < k; ++j) put(width, j, 1.0);
   const CoinPackedMatrix matrix(true, row.data(), column.data(), element.data(), static_cast<int>(element.size()));
   std::vector<double> lower(cost.k() + 1, 0.0), upper(cost.k() + 1, COIN_DBL_MAX), gain(cost.k() + 1, 1.0);
   lower.back() = -COIN_DBL_MAX;  // t is free
   for (std::size_t j = 0; j < cost.k(); ++j) gain[j] = (v[j] - top) / unit;
-  std::vector<double> row_lower(cost.k() + 1, 0.0), row_upper(cost.k() + 1, COIN_DBL_MAX);
+  std::vector<double> row_lower(cost.predictions() + 1, 0.0), row_upper(cost.predictions() + 1, COIN_DBL_MAX);
   row_lower.back() = row_upper.back() = 1.0;
 
   ClpSimplex solver;

@@ -68,6 +68,7 @@ inline void expect_same_model(const FlatModel& a, const FlatModel& b) {
   EXPECT_EQ(a.loss_name, b.loss_name);
   EXPECT_EQ(bits(a.cost), bits(b.cost));
   EXPECT_EQ(a.classes, b.classes);
+  EXPECT_EQ(a.predictions, b.predictions);
   EXPECT_EQ(a.bins.rule, b.bins.rule);
   EXPECT_EQ(bits(a.bins.cuts), bits(b.bins.cuts));
   EXPECT_EQ(a.feature_names, b.feature_names);

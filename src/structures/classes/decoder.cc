@@ -124,7 +124,7 @@ std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder deco
   if (decode == Decoder::adversary && surrogate == SurrogateKind::m4n) return make_adversary(cost);
   if (decode == Decoder::expected && surrogate == SurrogateKind::crf) return std::make_unique<ExpectedCost>(cost);
   if (decode == Decoder::expected && smoothed)
-    return std::make_unique<SmoothedExpectedCost>(cost, smoothing * cost.mean_off_diagonal());
+    return std::make_unique<SmoothedExpectedCost>(cost, smoothing_in_costs(smoothing, cost));
   // QS: v itself estimates minus the expected costs.
   if (decode == Decoder::argmax || (decode == Decoder::expected && surrogate == SurrogateKind::qs))
     return std::make_unique<Argmax>(score_count(surrogate, cost));

@@ -37,7 +37,8 @@ class Totals {
   bool grades_, actions_;
   std::vector<std::size_t> class_of_;  // of every prediction; k: it is no class
   double largest_cost_;
-  std::vector<double> truth_, prediction_, hit_, distance_;  // over truths, the unseen one last; prediction_: k of them
+  std::vector<double> truth_, kept_, hit_, distance_;  // over truths, the unseen one last; kept_: those not rejected
+  std::vector<double> prediction_;                     // over classes
   double weight_ = 0, cost_ = 0, squared_distance_ = 0, within_one_ = 0, rejected_ = 0;
 };
 
@@ -56,7 +57,8 @@ class Totals {
 // Predictions may be actions that are no class (rejected). Then
 //   rejected      = weight of predictions that are no class / W
 //   error_of_rest = 1 - sum_t h_t / weight of the others; 0 where there are none
-// and error counts them as wrong, recalls and F1 as not found; means of distances are over the others.
+// and error counts them as wrong, recalls and F1 as not found; mae, macro_mae, within_one and qwk are over the others
+// (0, and 1 for qwk, where there are none).
 //
 // A truth the model has never seen is one class more, index k, that no prediction ever hits: its recall and F1 are 0,
 // its cost is the largest of the matrix, its distance to every grade the largest there is, k - 1.
@@ -79,9 +81,10 @@ Totals::Totals(const Model& model, bool grades)
       actions_(!model.common().predictions.empty()),
       largest_cost_(*std::max_element(matrix_.begin(), matrix_.end())),
       truth_(model.k() + 1),
-      prediction_(model.k()),
+      kept_(model.k() + 1),
       hit_(model.k() + 1),
-      distance_(model.k() + 1) {
+      distance_(model.k() + 1),
+      prediction_(model.k()) {
   for (const std::string& name : model.predictions())
     class_of_.push_back(static_cast<std::size_t>(std::find(model.classes().begin(), model.classes().end(), name) -
                                                  model.classes().begin()));
@@ -98,6 +101,7 @@ void Totals::add(std::size_t truth, std::size_t prediction, double weight) {
     return;
   }
   const double distance = grade_distance(truth, predicted, k);
+  kept_[truth] += weight;
   prediction_[predicted] += weight;
   if (truth == predicted) hit_[truth] += weight;
   distance_[truth] += weight * distance;
@@ -106,7 +110,7 @@ void Totals::add(std::size_t truth, std::size_t prediction, double weight) {
 }
 
 void Totals::clear() {
-  for (auto* sums : {&truth_, &prediction_, &hit_, &distance_}) std::fill(sums->begin(), sums->end(), 0.0);
+  for (auto* sums : {&truth_, &kept_, &hit_, &distance_, &prediction_}) std::fill(sums->begin(), sums->end(), 0.0);
   weight_ = cost_ = squared_distance_ = within_one_ = rejected_ = 0;
 }
 
@@ -153,25 +157,25 @@ double Totals::macro_f1() const {
 double Totals::macro_mae() const {
   double errors = 0, present = 0;
   for (std::size_t t = 0; t < truth_.size(); ++t) {
-    if (truth_[t] <= 0) continue;
-    errors += distance_[t] / truth_[t];
+    if (kept_[t] <= 0) continue;
+    errors += distance_[t] / kept_[t];
     ++present;
   }
-  return errors / present;
+  return present > 0 ? errors / present : 0;
 }
 
 double Totals::quadratic_weighted_kappa() const {
   const std::size_t k = prediction_.size();
   double expected = 0;
   for (std::size_t t = 0; t <= k; ++t) {
-    if (truth_[t] <= 0) continue;
+    if (kept_[t] <= 0) continue;
     for (std::size_t p = 0; p < k; ++p) {
       const double distance = grade_distance(t, p, k);
-      expected += truth_[t] * prediction_[p] * distance * distance;
+      expected += kept_[t] * prediction_[p] * distance * distance;
     }
   }
   // Zero only if all truths and all predictions are the same one grade; then nothing was observed either.
-  return expected > 0 ? 1 - squared_distance_ * weight_ / expected : 1;
+  return expected > 0 ? 1 - squared_distance_ * (weight_ - rejected_) / expected : 1;
 }
 
 // The evaluator of classes and grades. Cost: O(n), and O(k^2) for the confusion matrix.

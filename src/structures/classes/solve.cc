@@ -20,7 +20,7 @@ void solve_m4n(const ClassRequest& request, const EmitClasses& emit_solution) {
         const PaperMaxMin<MaxMin> paper(maxmin, loss, o.oracle_iterations, o.warm_start);
         block_dual(problem, paper, request.path(), emit);
       } else if (o.smoothing > 0) {
-        block_dual(problem, Smoothed(maxmin, o.smoothing * cost.mean_off_diagonal()), request.path(), emit);
+        block_dual(problem, Smoothed(maxmin, smoothing_in_costs(o.smoothing, cost)), request.path(), emit);
       } else {
         block_dual(problem, maxmin, request.path(), emit);
       }

@@ -319,6 +319,13 @@ class Smoothed {
   double g_;
 };
 
+// g for a smoothing in units of the mean cost of a mistake; of the costs themselves where no mistake costs anything.
+inline double smoothing_in_costs(double smoothing, const CostMatrix& cost) {
+  for (const double unit : {cost.mean_off_diagonal(), cost.range()})
+    if (unit > 0) return smoothing * unit;
+  return smoothing;
+}
+
 // body(maxmin) with the class that the costs have; `solves` as in MatrixMaxMin.
 template <class Body>
 decltype(auto) with_maxmin(const CostMatrix& cost, int solves, Body&& body) {

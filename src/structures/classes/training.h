@@ -31,7 +31,7 @@ class ClassTrainingSet : public RowTrainingSet {
   // Rows are mapped to features once for a whole path of lambdas and all decoders, which for kernels is most of the
   // work, a slab of them at a time.
   std::unique_ptr<HeldOut> hold_out(Dataset examples, std::span<const std::size_t> numbers) const override;
-  std::vector<LossesByDecoder> mean_losses(const HeldOut& examples,
+  std::vector<LossesByDecoder> mean_losses(const HeldOut& held_out,
                                            std::span<const std::unique_ptr<Solution>> solutions,
                                            const TrainOptions& options, std::span<const Decoder> decoders,
                                            const Context& context) const override;

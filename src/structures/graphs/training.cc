@@ -71,7 +71,7 @@ void crf(Problem<Scorer> problem, const GraphShapes& shapes, const GraphRequest&
     const std::span<const GraphEdge> edges = scorer.edges_of(i);
     pairwise.clear();
     for (std::size_t e = 0; e < edges.size(); ++e)
-      pairwise.push_back({v.data() + (nodes + e * labels) * stride, labels, labels});
+      pairwise.emplace_back(v.data() + (nodes + e * labels) * stride, labels, labels);
     const GraphScores scores{&shapes.tree(i), {v.data(), nodes, labels}, pairwise};
     const double value = gibbs.solve(scores) - score(scores, y);
     std::fill(out.begin(), out.end(), 0.0);

@@ -117,7 +117,7 @@ class OnOffMargin {
   struct Workspace {};
   explicit OnOffMargin(const LabelCosts& costs)
       : space_(costs.labels()), scale_(costs.most() / static_cast<double>(costs.labels())) {
-    const double m = static_cast<double>(costs.labels());
+    const auto m = static_cast<double>(costs.labels());
     for (std::size_t j = 0; j < costs.labels(); ++j)
       slope_.push_back({costs.false_alarm(j) / (2 * m), -costs.miss(j) / (2 * m)});
   }

@@ -247,5 +247,65 @@ TEST(Metrics, RefusesWhatDoesNotFit) {
   refused({0, 1}, {0, 1}, {0, 0}, "weights sum to 0");
 }
 
+// ---- predictions that are no class -------------------------------------------------------------------------------
+
+TEST(Metrics, RejectedByHand) {
+  FlatModel model = model_of("multiclass", 2, {0, 1, 0.25, 4, 3, 0, 0.25, 5});
+  model.predictions = {"0", "1", "reject", "call"};
+  //            truth 0: 0 1 reject; truth 1: 1 call
+  const Evaluation result = evaluate(model, Labels{0, 0, 0, 1, 1}, Labels{0, 1, 2, 1, 3});
+  auto metrics = named(result);
+  EXPECT_EQ(metrics.size(), 6U);
+  EXPECT_DOUBLE_EQ(result.loss, (0 + 1 + 0.25 + 0 + 5) / 5);
+  EXPECT_DOUBLE_EQ(metrics.at("error"), 3.0 / 5);
+  EXPECT_DOUBLE_EQ(metrics.at("rejected"), 2.0 / 5);
+  EXPECT_DOUBLE_EQ(metrics.at("error_of_rest"), 1.0 / 3);
+  EXPECT_DOUBLE_EQ(metrics.at("balanced_accuracy"), (1.0 / 3 + 1.0 / 2) / 2);
+  EXPECT_DOUBLE_EQ(metrics.at("macro_f1"), (2.0 / (3 + 1) + 2.0 / (2 + 2)) / 2);
+  EXPECT_EQ(result.confusion, (std::vector<std::uint64_t>{1, 1, 1, 0, 0, 1, 0, 1}));
+  // Weights; all rejected; a label that was never seen costs the most there is.
+  const std::vector<double> weight = {1, 2, 3, 4, 0};
+  metrics = named(evaluate(model, Labels{0, 0, 0, 1, 1}, Labels{0, 1, 2, 1, 3}, weight));
+  EXPECT_DOUBLE_EQ(metrics.at("rejected"), 3.0 / 10);
+  EXPECT_DOUBLE_EQ(metrics.at("error_of_rest"), 2.0 / 7);
+  metrics = named(evaluate(model, Labels{0, 1}, Labels{2, 3}));
+  EXPECT_EQ(metrics.at("rejected"), 1);
+  EXPECT_EQ(metrics.at("error_of_rest"), 0);
+  EXPECT_EQ(metrics.at("error"), 1);
+  EXPECT_DOUBLE_EQ(evaluate(model, Labels{unknown_label}, Labels{2}).loss, 5);
+  EXPECT_THAT([&] { evaluate(model, Labels{0}, Labels{4}); }, ThrowsMessage<Error>(HasSubstr("0..3")));
+}
+
+TEST(Metrics, RejectedGradesLeaveTheOthersAsTheyAre) {
+  FlatModel model = model_of("ordinal", 3, {0, 1, 2, 0.5, 1, 0, 1, 0.5, 2, 1, 0, 0.5});
+  model.predictions = {"0", "1", "2", "reject"};
+  const FlatModel plain = model_of("ordinal", 3);
+  const Labels truth = {0, 0, 1, 2, 1, 0}, predicted = {0, 2, 2, 2, 3, 3};
+  auto found = named(evaluate(model, truth, predicted));
+  auto rest = named(evaluate(plain, Labels{0, 0, 1, 2}, Labels{0, 2, 2, 2}));
+  for (const char* name : {"mae", "macro_mae", "qwk", "within_one"})
+    EXPECT_DOUBLE_EQ(found.at(name), rest.at(name)) << name;
+  EXPECT_DOUBLE_EQ(found.at("error_of_rest"), rest.at("error"));
+  // A grade of which all are rejected is not there; nor are all.
+  found = named(evaluate(model, Labels{0, 1, 2}, Labels{0, 3, 1}));
+  EXPECT_DOUBLE_EQ(found.at("macro_mae"), 0.5);
+  found = named(evaluate(model, Labels{0, 1}, Labels{3, 3}));
+  for (const char* name : {"mae", "macro_mae", "within_one"}) EXPECT_EQ(found.at(name), 0) << name;
+  EXPECT_EQ(found.at("qwk"), 1);
+}
+
+// Actions alone, none of which is a class: nothing is found.
+TEST(Metrics, ActionsAlone) {
+  FlatModel model = model_of("multiclass", 3, {0, 5, 1, 0, 2, 3});
+  model.predictions = {"treat", "wait"};
+  const Evaluation result = evaluate(model, Labels{0, 1, 2}, Labels{1, 1, 0});
+  auto metrics = named(result);
+  EXPECT_DOUBLE_EQ(result.loss, (5 + 0 + 2) / 3.0);
+  EXPECT_EQ(metrics.at("rejected"), 1);
+  EXPECT_EQ(metrics.at("error_of_rest"), 0);
+  EXPECT_EQ(metrics.at("macro_f1"), 0);
+  EXPECT_EQ(result.confusion, (std::vector<std::uint64_t>{0, 1, 0, 1, 1, 0}));
+}
+
 }  // namespace
 }  // namespace m4n::detail
