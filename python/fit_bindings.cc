@@ -100,6 +100,7 @@ nb::tuple choose(Data& data, const TextOptions& options, Costs cost, const std::
   cv.gammas = {cv.train.gamma};
   cv.candidates = listed_candidates(names, cv.train, data.get());
   cv.lambdas = std::move(lambdas);
+  cv.race = names == std::vector<std::string>{"auto"};
   cv.extend = extend;
   cv.plan.given = given_splits(splits);
   const Dataset& examples = data.get();

@@ -100,7 +100,10 @@ struct CvOptions {
   // among the last two: they cost the most time and are seldom the best.
   std::vector<double> lambdas;
   std::vector<std::optional<double>> gammas{std::nullopt};  // nullopt: from the training part
-  bool extend = true;     // beyond the grid, where the best lambda is at its edge, or all lambdas are as good
+  bool extend = true;  // beyond the grid, where the best lambda is at its edge, or all lambdas are as good
+  // After two fifths of the splits (two at least) candidates that are not better than crf there are dropped: they would
+  // have to win. Their cells are in the result, but no test losses.
+  bool race = false;
   bool warm_path = true;  // each lambda starts from the solution of the one before; no: from nothing
   SplitPlan plan;
   std::vector<CvCell> known;                              // found earlier with the same options; not computed again
@@ -132,6 +135,7 @@ struct CvComparison {
 struct M4N_API CvResult {
   std::vector<Candidate> candidates;  // with their decoders
   std::vector<CvCell> cells;          // sorted by candidate, gamma, split and descending lambda
+  std::vector<bool> dropped;          // one per candidate: out of the race before all splits were done
   CvPoint best;
   std::vector<CvPoint> curve;           // over lambda, for the best candidate and gamma
   CvOutcome overall;                    // candidate, gamma and lambda chosen on each split

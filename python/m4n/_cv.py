@@ -129,7 +129,7 @@ def table_of(found: Any, splits: int) -> dict[str, np.ndarray]:
     converged: dict[tuple[int, float], bool] = {}
     for candidate, split, lam, cost, reached in found["cells"]:
         key = (candidate, -lam)
-        costs.setdefault(key, np.zeros(splits))[split] = cost
+        costs.setdefault(key, np.full(splits, np.nan))[split] = cost
         converged[key] = converged.get(key, True) and reached
     keys = sorted(costs)
     tried = [found["candidates"][candidate] for candidate, _ in keys]
@@ -139,8 +139,8 @@ def table_of(found: Any, splits: int) -> dict[str, np.ndarray]:
         "smoothing": np.array([smoothing for _, smoothing, _ in tried]),
         "decode": np.array([decode for _, _, decode in tried]),
         "lam": np.array([-negative for _, negative in keys]),
-        "mean_cost": by_split.mean(axis=1),
-        "std_cost": by_split.std(axis=1),
+        "mean_cost": np.nanmean(by_split, axis=1),
+        "std_cost": np.nanstd(by_split, axis=1),
         "converged": np.array([converged[key] for key in keys]),
     }
     return {**table, **{f"split{s}_cost": by_split[:, s] for s in range(splits)}}

@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <tuple>
 
 #include "core/message.h"
@@ -23,6 +24,8 @@
 
 namespace m4n::detail {
 namespace {
+
+constexpr std::size_t fewest_heats = 2;  // splits that every candidate of a race is tried on
 
 struct Family {
   TrainOptions options;
@@ -95,24 +98,24 @@ class CrossValidation {
 
   CvResult run() {
     note_absent_classes();
-    std::vector<Batch> batches;
-    for (std::size_t f = 0; f < families_.size(); ++f) batches.push_back({f, families_[f].grid.tried()});
-    while (!batches.empty() && !stopped()) {
-      compute(batches);
-      batches = stopped() ? std::vector<Batch>{} : extensions();
-    }
+    std::vector<std::size_t> families(families_.size());
+    std::iota(families.begin(), families.end(), std::size_t{0});
+    if (options_.race && families.size() > 1 && splits_.size() > fewest_heats)
+      race(families);
+    else
+      search(families, 0, splits_.size());
+    result_.seconds = seconds();
+    result_.interrupted = stopped();
+    if (result_.interrupted) return std::move(result_);
+    choose(result_);
     for (const Family& family : families_) {
       const std::string who = name_of(result_.candidates[family.candidates[0]], {});
       if (std::string note = family.grid.note(who); !note.empty()) result_.notes.push_back(std::move(note));
-      if (Message warning = family.grid.warning(who); !warning.pieces().empty())
+      const bool chosen = std::count(family.candidates.begin(), family.candidates.end(), result_.best.candidate) > 0;
+      if (Message warning = family.grid.warning(who); chosen && !warning.pieces().empty())
         result_.warnings.push_back(std::move(warning));
     }
-    result_.seconds = seconds();
-    result_.interrupted = stopped();
-    if (!result_.interrupted) {
-      choose(result_);
-      warn_of_constant_choice();
-    }
+    warn_of_constant_choice();
     return std::move(result_);
   }
 
@@ -148,6 +151,58 @@ class CrossValidation {
         say("the choice, {} with lambda {}, predicts the same for every example of every validation part; => try other "
             "--features, or smaller --lambdas",
             name_of(result_.candidates[best.candidate], result_.candidates), lambda_text(best.lambda)));
+  }
+
+  // All lambdas of these families on the splits from `known` to `last`, then beyond the grids on all to `last`.
+  void search(const std::vector<std::size_t>& families, std::size_t known, std::size_t last) {
+    std::vector<Batch> batches;
+    for (const std::size_t f : families) batches.push_back({f, families_[f].grid.tried()});
+    for (std::size_t first = known; !batches.empty() && !stopped(); first = 0) {
+      compute(batches, first, last);
+      batches = stopped() ? std::vector<Batch>{} : extensions(families, last);
+    }
+  }
+
+  // The incumbent on all splits; the others on some, and those that were better there on the rest.
+  void race(std::vector<std::size_t> families) {
+    const std::size_t first = incumbent(result_.candidates);
+    const std::size_t heats = std::max(fewest_heats, (2 * splits_.size() + 4) / 5);
+    result_.dropped.assign(result_.candidates.size(), false);
+    const auto own = std::find_if(families.begin(), families.end(), [&](std::size_t f) {
+      return std::count(families_[f].candidates.begin(), families_[f].candidates.end(), first) > 0;
+    });
+    const std::size_t incumbents = *own;
+    families.erase(own);
+    search({incumbents}, 0, splits_.size());
+    search(families, 0, heats);
+    if (stopped()) return;
+    const double goal = best_loss(first, heats);
+    std::vector<std::size_t> left;
+    std::vector<std::string> dropped;
+    for (const std::size_t f : families) {
+      const std::vector<std::size_t>& candidates = families_[f].candidates;
+      const bool hopeful =
+          std::any_of(candidates.begin(), candidates.end(), [&](std::size_t c) { return best_loss(c, heats) < goal; });
+      if (hopeful) left.push_back(f);
+      for (const std::size_t c : candidates) {
+        if (hopeful) continue;
+        result_.dropped[c] = true;
+        dropped.push_back(name_of(result_.candidates[c], result_.candidates));
+      }
+    }
+    if (!dropped.empty())
+      result_.notes.push_back(fmt::format("{} dropped after {} of the {} splits: not better than {} there",
+                                          fmt::join(dropped, ", "), heats, splits_.size(),
+                                          name_of(result_.candidates[first], result_.candidates)));
+    search(left, heats, splits_.size());
+  }
+
+  // The least mean validation loss of a candidate on the first splits.
+  double best_loss(std::size_t candidate, std::size_t splits) const {
+    std::vector<CvCell> cells;
+    for (const CvCell& cell : result_.cells)
+      if (cell.candidate == candidate && cell.split < splits) cells.push_back(cell);
+    return best_point(points_of(cells, splits)).validation_mean;
   }
 
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
@@ -195,8 +250,9 @@ class CrossValidation {
 
   // ---- fitting
 
-  void compute(const std::vector<Batch>& batches) {
-    const std::size_t units = splits_.size() * options_.gammas.size();
+  void compute(const std::vector<Batch>& batches, std::size_t first_split, std::size_t last_split) {
+    const std::size_t units = (last_split - first_split) * options_.gammas.size();
+    if (units == 0) return;
     total_ += units * batches.size();
     unsigned workers = thread_count(context_.threads);
     // Matrices of all pairs must fit into memory together.
@@ -207,7 +263,8 @@ class CrossValidation {
     inner.threads = std::max(1U, workers / static_cast<unsigned>(std::min<std::size_t>(units, workers)));
     inner.cancelled = context_.cancelled;
     parallel_chunks(units, 1, workers, [&](std::size_t unit, std::size_t, std::size_t, unsigned) {
-      if (!stopped()) compute_unit(unit / options_.gammas.size(), unit % options_.gammas.size(), batches, inner);
+      if (!stopped())
+        compute_unit(first_split + unit / options_.gammas.size(), unit % options_.gammas.size(), batches, inner);
     });
     // In one order, whichever was done first: sums over splits must not depend on threads.
     std::sort(result_.cells.begin(), result_.cells.end(), [](const CvCell& a, const CvCell& b) {
@@ -305,28 +362,28 @@ class CrossValidation {
 
   // ---- the grid
 
-  std::vector<Batch> extensions() {
+  std::vector<Batch> extensions(const std::vector<std::size_t>& families, std::size_t splits) {
     std::vector<Batch> out;
-    const std::vector<CvPoint> points = points_of(result_.cells, splits_.size());
-    for (std::size_t f = 0; f < families_.size(); ++f) {
+    const std::vector<CvPoint> points = points_of(result_.cells, splits);
+    for (const std::size_t f : families) {
       std::vector<CvPoint> own;
       for (const CvPoint& point : points)
         if (std::count(families_[f].candidates.begin(), families_[f].candidates.end(), point.candidate) > 0)
           own.push_back(point);
       std::vector<double> more = families_[f].grid.extend(
-          own, [&](const CvPoint& point) { return reached(point); }, options_.extend);
+          own, [&](const CvPoint& point) { return reached(point, splits); }, options_.extend);
       if (!more.empty()) out.push_back({f, std::move(more)});
     }
     return out;
   }
 
   // Whether most fits at a point reached the tolerance; beyond it they would not.
-  bool reached(const CvPoint& point) const {
+  bool reached(const CvPoint& point, std::size_t splits) const {
     std::size_t count = 0;
     for (const CvCell& cell : result_.cells)
       if (cell.candidate == point.candidate && cell.gamma == point.gamma && cell.lambda == point.lambda)
         count += cell.converged ? 1 : 0;
-    return 2 * count >= splits_.size();
+    return 2 * count >= splits;
   }
 
   static TrainOptions completed_task(TrainOptions options) {

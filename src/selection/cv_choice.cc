@@ -31,20 +31,13 @@ Item least(std::vector<Item> items) {
   return items[(equal - 1) / 2];
 }
 
-// The candidate that the others have to beat.
-std::size_t incumbent(const std::vector<Candidate>& candidates) {
-  const auto crf = std::find_if(candidates.begin(), candidates.end(),
-                                [](const Candidate& c) { return surrogate_row(c.surrogate).probabilities; });
-  return crf == candidates.end() ? 0 : static_cast<std::size_t>(crf - candidates.begin());
-}
-
 // The candidate with the least loss among those that are better than the incumbent by more than `margin(candidate)`;
 // the incumbent where there is none.
 template <class Margin>
-std::size_t winner(const std::vector<double>& loss, std::size_t incumbent, Margin&& margin) {
-  std::size_t best = incumbent;
+std::size_t winner(const std::vector<double>& loss, std::size_t first, Margin&& margin) {
+  std::size_t best = first;
   for (std::size_t c = 0; c < loss.size(); ++c)
-    if (c != incumbent && loss[c] < loss[incumbent] - margin(c) && loss[c] < loss[best]) best = c;
+    if (c != first && !std::isnan(loss[c]) && loss[c] < loss[first] - margin(c) && loss[c] < loss[best]) best = c;
   return best;
 }
 
@@ -84,6 +77,12 @@ std::vector<CvPoint> points_of(const std::vector<CvCell>& cells, std::size_t spl
 
 CvPoint best_point(const std::vector<CvPoint>& points) { return least(points); }
 
+std::size_t incumbent(const std::vector<Candidate>& candidates) {
+  const auto crf = std::find_if(candidates.begin(), candidates.end(),
+                                [](const Candidate& c) { return surrogate_row(c.surrogate).probabilities; });
+  return crf == candidates.end() ? 0 : static_cast<std::size_t>(crf - candidates.begin());
+}
+
 namespace {
 
 // Paired differences of a candidate's validation losses, each at the best lambda of its mean, from the incumbent's.
@@ -107,26 +106,36 @@ double or_zero(double value) { return std::isnan(value) ? 0 : value; }
 }  // namespace
 
 void choose(CvResult& result) {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   const std::vector<CvPoint> points = points_of(result.cells, result.splits);
   const std::size_t count = result.candidates.size(), first = incumbent(result.candidates);
-  std::vector<double> mean_loss;
-  std::vector<CvSummary> difference;
+  result.dropped.resize(count, false);
+  std::vector<double> mean_loss(count, unknown);
+  std::vector<CvSummary> difference(count, CvSummary{unknown, unknown, unknown});
   for (std::size_t c = 0; c < count; ++c) {
-    std::vector<CvPoint> own;
-    std::copy_if(points.begin(), points.end(), std::back_inserter(own),
-                 [c](const CvPoint& point) { return point.candidate == c; });
-    result.best_by_candidate.push_back(best_point(own));
-    mean_loss.push_back(result.best_by_candidate.back().validation_mean);
+    // Of one that was dropped, on as many splits as it was tried on.
+    std::vector<CvCell> cells;
+    std::copy_if(result.cells.begin(), result.cells.end(), std::back_inserter(cells),
+                 [c](const CvCell& cell) { return cell.candidate == c; });
+    std::size_t splits = 0;
+    for (const CvCell& cell : cells) splits = std::max(splits, cell.split + 1);
+    result.best_by_candidate.push_back(best_point(points_of(cells, splits)));
+    if (result.dropped[c]) {
+      result.by_candidate.push_back({{}, {unknown, unknown, unknown}});
+      continue;
+    }
+    mean_loss[c] = result.best_by_candidate.back().validation_mean;
     std::vector<CvCell> chosen;
     for (std::size_t s = 0; s < result.splits; ++s) {
-      std::vector<CvCell> cells;
-      std::copy_if(result.cells.begin(), result.cells.end(), std::back_inserter(cells),
-                   [&](const CvCell& cell) { return cell.candidate == c && cell.split == s; });
-      chosen.push_back(least(std::move(cells)));
+      std::vector<CvCell> here;
+      std::copy_if(cells.begin(), cells.end(), std::back_inserter(here),
+                   [s](const CvCell& cell) { return cell.split == s; });
+      chosen.push_back(least(std::move(here)));
     }
     result.by_candidate.push_back(outcome(std::move(chosen)));
   }
-  for (std::size_t c = 0; c < count; ++c) difference.push_back(paired(result, c, first));
+  for (std::size_t c = 0; c < count; ++c)
+    if (!result.dropped[c]) difference[c] = paired(result, c, first);
   const std::size_t best =
       winner(mean_loss, first, [&](std::size_t c) { return decisive_errors * or_zero(difference[c].error); });
   result.best = result.best_by_candidate[best];
@@ -136,7 +145,8 @@ void choose(CvResult& result) {
   std::vector<CvCell> chosen;
   for (std::size_t s = 0; s < result.splits; ++s) {
     std::vector<double> loss;
-    for (const CvOutcome& own : result.by_candidate) loss.push_back(own.chosen[s].validation);
+    for (const CvOutcome& own : result.by_candidate)
+      loss.push_back(own.chosen.empty() ? unknown : own.chosen[s].validation);
     const std::size_t c =
         winner(loss, first, [&](std::size_t other) { return decisive_errors * or_zero(difference[other].deviation); });
     chosen.push_back(result.by_candidate[c].chosen[s]);
@@ -144,6 +154,7 @@ void choose(CvResult& result) {
   result.overall = outcome(std::move(chosen));
   for (std::size_t a = 0; a < count; ++a)
     for (std::size_t b = a + 1; b < count; ++b) {
+      if (result.dropped[a] || result.dropped[b]) continue;
       std::vector<double> values;
       for (std::size_t s = 0; s < result.splits; ++s)
         values.push_back(result.by_candidate[a].chosen[s].test - result.by_candidate[b].chosen[s].test);

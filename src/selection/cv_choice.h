@@ -15,6 +15,9 @@ std::vector<CvPoint> points_of(const std::vector<CvCell>& cells, std::size_t spl
 // The least of points of one candidate; ties as m4n/cross_validate.h says.
 CvPoint best_point(const std::vector<CvPoint>& points);
 
+// The candidate that the others have to beat: crf, or the first.
+std::size_t incumbent(const std::vector<Candidate>& candidates);
+
 // Fills everything that follows from result.cells.
 void choose(CvResult& result);
 

@@ -112,6 +112,7 @@ Tree settings(const Dataset& data, std::span<const double> raw_target, const CvO
               {"bias", o.bias},
               {"min_count", o.min_count},
               {"candidates", candidates},
+              {"race", options.race},
               {"lambdas", options.lambdas},
               {"warm_path", options.warm_path},
               {"gammas", gammas},
