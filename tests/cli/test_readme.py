@@ -1,6 +1,6 @@
-"""Every command in README's console blocks runs and prints what README shows (numbers aside).
+"""Every command in the console blocks of these pages runs and prints what they show (numbers aside).
 
-`python tests/cli/test_readme.py` writes the present output into README.md instead.
+`python tests/cli/test_readme.py` writes the present output into them instead.
 """
 
 import os
@@ -9,8 +9,10 @@ import re
 import subprocess
 import tempfile
 
+import pytest
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-README = ROOT / "README.md"
+PAGES = [ROOT / "README.md", ROOT / "docs" / "costs.md"]
 TOOL = pathlib.Path(os.environ.get("M4N_BIN", ROOT / "build" / "release" / "m4n")).resolve()
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
@@ -35,10 +37,10 @@ def run_block(block, folder):
     return "\n".join(lines) + "\n"
 
 
-def rendered():
+def rendered(page):
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(ROOT / "data", pathlib.Path(folder) / "data")
-        return BLOCK.sub(lambda m: "```console\n" + run_block(m.group(1), folder) + "```", README.read_text())
+        return BLOCK.sub(lambda m: "```console\n" + run_block(m.group(1), folder) + "```", page.read_text())
 
 
 def without_numbers(text):
@@ -46,9 +48,11 @@ def without_numbers(text):
     return re.sub(r" +", " ", re.sub(r"-?\b\d[\d.]*(e-?\d+)?", "#", text))
 
 
-def test_readme_shows_what_the_tool_prints():
-    assert without_numbers(rendered()) == without_numbers(README.read_text())
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_shows_what_the_tool_prints(page):
+    assert without_numbers(rendered(page)) == without_numbers(page.read_text())
 
 
 if __name__ == "__main__":
-    README.write_text(rendered())
+    for page in PAGES:
+        page.write_text(rendered(page))
