@@ -27,8 +27,8 @@ constexpr int gzip_window_bits = 15 + 16;  // the largest window, gzip framing
 
 struct Input::State {
   struct CloseFile {
-    void operator()(std::FILE* file) const {
-      if (file != stdin) std::fclose(file);
+    void operator()(std::FILE* opened) const {
+      if (opened != stdin) std::fclose(opened);
     }
   };
   std::string name;

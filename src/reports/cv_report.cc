@@ -56,7 +56,7 @@ std::string candidate_table(const CvResult& result, const CvOptions& options) {
   if (mapped) rows[0].emplace_back("gamma");
   for (const char* name : {"validation", "test", "se"}) rows[0].emplace_back(name);
   const bool several = result.candidates.size() > 1;
-  if (several) rows[0].emplace_back("against the best");
+  if (several) rows[0].emplace_back("against the choice");
   for (std::size_t c = 0; c < result.candidates.size(); ++c) {
     const CvPoint& best = result.best_by_candidate[c];
     rows.push_back({name_of(result.candidates[c], {&result.candidates[c], 1}), to_string(result.candidates[c].decode),
@@ -164,8 +164,8 @@ std::string cv_text(const CvResult& result, const CvOptions& options) {
   out += candidate_table(result, options);
   return out +
          "\nlambda: best by the mean validation loss; test: with the lambda that each split's validation part chose" +
-         (result.candidates.size() > 1 ? ";\nagainst the best: difference of test losses on the same splits, from the "
-                                         "surrogate that is best on validation\n"
+         (result.candidates.size() > 1 ? ";\nagainst the choice: difference of test losses on the same splits, from the "
+                                         "surrogate that was chosen\n"
                                        : "\n");
 }
 

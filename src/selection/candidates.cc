@@ -41,7 +41,10 @@ std::vector<Candidate> automatic_candidates(const TrainOptions& options, const D
     out.push_back({SurrogateKind::m4n, options.smoothing > 0 ? options.smoothing : usual_smoothing, Decoder::expected});
   for (const auto& [surrogate, decode] :
        {std::pair{SurrogateKind::m3n, largest}, {SurrogateKind::crf, Decoder::expected}}) {
-    if (actions && surrogate == SurrogateKind::m3n) continue;
+    if (actions && surrogate == SurrogateKind::m3n) {
+      if (notes != nullptr) notes->emplace_back("m3n is left out: it scores classes, and some predictions are none");
+      continue;
+    }
     const std::string obstacle = structure.obstacle(surrogate, data);
     if (obstacle.empty())
       out.push_back({surrogate, 0, decode});

@@ -147,6 +147,12 @@ class Chains : public Structure {
     return out;
   }
   std::string features_text(const Model& model) const override;
+  std::vector<std::pair<std::string, std::string>> description(const Model& model) const override {
+    const std::vector<double>& allowed = part_of_chains(model).weights.constraints.values();
+    if (allowed.empty()) return {};
+    const auto forbidden = static_cast<std::uint64_t>(std::count(allowed.begin(), allowed.end(), 0.0));
+    return {{"constraints", counted(forbidden, "forbidden transition")}};
+  }
   void describe(const Model& model, Json& info) const override;
   Generated generate(std::size_t n, std::uint64_t seed, TextSink& sink) const override {
     return write_synthetic_sentences(n, seed, sink);
