@@ -54,7 +54,7 @@ Action declare_predict(Parameters& parameters) {
                   "pairs",
                   request.scores);
   parameters.flag("marginals",
-                  "add columns p_<class>: the class probabilities (crf only); for rankings: p_<item>_<rank>; on text: "
+                  "add columns p_<class>: the class probabilities (crf, and smoothed m4n); for rankings: p_<item>_<rank>; on text: "
                   "<label>:<probability> for every label",
                   request.marginals);
   parameters.flag("json",

@@ -61,10 +61,13 @@ def encoded(path: Any) -> bytes:
 
 
 def has_probabilities(estimator: Any) -> bool:
-    model = getattr(estimator, "_model", None)
-    if (model.surrogate if model is not None else estimator.surrogate) == "crf":
+    chosen = getattr(estimator, "_model", None) or estimator
+    if chosen.surrogate == "crf" or getattr(chosen, "smoothing", 0) > 0:
         return True
-    raise AttributeError("probabilities exist only with surrogate='crf'")
+    raise AttributeError(
+        f"surrogate={chosen.surrogate!r} defines no probabilities; fit with surrogate='crf', or classes and grades with "
+        "smoothing"
+    )
 
 
 class Estimator(LearningParameters, BaseEstimator):

@@ -160,7 +160,8 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, n x k; only with surrogate='crf'."""
+        """Probabilities of the classes, n x k: of surrogate='crf', or the maximiser of the smoothed game, which can be
+        zero, where smoothing is set."""
         scores = self._scores(X)
         return self._model.probabilities(scores, threads_of(self.n_jobs)).reshape(len(scores), -1)
 

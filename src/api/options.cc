@@ -27,7 +27,7 @@ const RealRange positive{0, infinity, false, false, "a positive number"};
 const RealRange reject_range{-1e30, 1e30, true, true, "a number from -1e30 to 1e30"};
 const RealRange lambda_range{smallest_lambda, largest_lambda, true, true, "a positive number from 1e-30 to 1e30"};
 const RealRange smoothing_range{0, most_smoothing, true, true, "0, or a number from 1e-6 to 1e6"};
-const RealRange fraction{0, 1, false, false, "a number between 0 and 1 (neither included)"};
+const RealRange fraction_range{0, 1, false, false, "a number between 0 and 1 (neither included)"};
 
 // What there is to say about an option beside its values.
 struct Entry {
@@ -245,7 +245,8 @@ std::vector<OptionRow> make_table() {
             "weight of |w|^2 / 2 beside the MEAN loss, from 1e-30 to 1e30, as 0.01, 1e-4 or 2^-13; the value used is "
             "printed"},
            lambda_range, &T::lambda));
-  add(real({"tol", "X", "1e-3", "stop when the relative duality gap (P - D) / |P| is at most X"}, fraction, &T::tol));
+  add(real({"tol", "X", "1e-3", "stop when the relative duality gap (P - D) / |P| is at most X"}, fraction_range,
+           &T::tol));
   add(whole({"epochs", "N", "1000", "at most N passes over the data"}, 1, max_int, &T::epochs));
   add(real({"time-limit", "SECONDS", "none",
             "stop solving after that long, with the best weights so far; in cv the limit of each fit"},

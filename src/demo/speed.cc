@@ -29,8 +29,8 @@ struct Fitted {
   TrainReport report;
 };
 
-constexpr std::size_t cloud_n = 5000, cloud_d = 16, cloud_k = 26;  // examples, columns, classes
-constexpr double lambda = 0x1.0p-10, tol = 1e-3, fit_limit = 3;    // at most so many seconds per fit
+constexpr std::size_t cloud_n = 5000, cloud_d = 16, cloud_k = 26;      // examples, columns, classes
+constexpr double speed_lambda = 0x1.0p-10, tol = 1e-3, fit_limit = 3;  // at most so many seconds per fit
 constexpr std::size_t calls = 500;
 constexpr double call_budget = 0.1;  // seconds of CPU time for each oracle
 
@@ -121,7 +121,7 @@ std::string speed_report(bool json) {
        {SurrogateKind::qs, SurrogateKind::crf, SurrogateKind::m3n, SurrogateKind::m4n}) {
     TrainOptions options;
     options.surrogate = surrogate;
-    options.lambda = lambda;
+    options.lambda = speed_lambda;
     options.tol = tol;
     options.time_limit = fit_limit;
     FitResult fitted = fit(data, options, context);
@@ -146,7 +146,7 @@ std::string speed_report(bool json) {
                          {"n", cloud_n},
                          {"d", cloud_d},
                          {"k", cloud_k},
-                         {"lambda", lambda},
+                         {"lambda", speed_lambda},
                          {"oracles", std::move(times)},
                          {"fits", std::move(fitted)},
                          {"predictions_per_second", predict},

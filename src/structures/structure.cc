@@ -108,7 +108,7 @@ void Structure::require_own_format(const ReadOptions& options, const std::string
 }
 
 void Structure::require_probabilities(const Model& model, const std::string& model_name, const Message& instead) {
-  if (surrogate_row(model.surrogate()).probabilities) return;
+  if (defines_probabilities(model.surrogate(), model.common().smoothing)) return;
   throw UsageError(
       say("--marginals: {} was trained with --surrogate {}, which defines no class probabilities; => train with "
           "--surrogate crf{}",

@@ -30,6 +30,10 @@ std::span<const EnumName<SurrogateKind>> enum_names() {
   return names;
 }
 
+bool defines_probabilities(SurrogateKind surrogate, double smoothing) {
+  return surrogate_row(surrogate).probabilities || smoothing > 0;
+}
+
 bool goes_with(Decoder decoder, SurrogateKind surrogate, double smoothing, bool classes) {
   switch (decoder) {
     case Decoder::argmax:
@@ -38,14 +42,14 @@ bool goes_with(Decoder decoder, SurrogateKind surrogate, double smoothing, bool 
     case Decoder::adversary:
       return surrogate == SurrogateKind::m4n;
     case Decoder::expected:
-      return surrogate_row(surrogate).probabilities || smoothing > 0 || (classes && surrogate == SurrogateKind::qs);
+      return defines_probabilities(surrogate, smoothing) || (classes && surrogate == SurrogateKind::qs);
     default:
       return false;
   }
 }
 
 Decoder usual_decoder(SurrogateKind surrogate, double smoothing, bool symmetric_costs, Decoder largest) {
-  if (surrogate_row(surrogate).probabilities || smoothing > 0) return Decoder::expected;
+  if (defines_probabilities(surrogate, smoothing)) return Decoder::expected;
   return surrogate == SurrogateKind::m4n && !symmetric_costs ? Decoder::adversary : largest;
 }
 

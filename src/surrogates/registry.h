@@ -22,6 +22,9 @@ struct SurrogateRow {
 std::span<const SurrogateRow> surrogate_rows();
 const SurrogateRow& surrogate_row(SurrogateKind kind);
 
+// Whether scores define a distribution over outputs: those of crf, and of smoothed m4n.
+bool defines_probabilities(SurrogateKind surrogate, double smoothing);
+
 // Whether predictions can be made so:
 //   argmax (viterbi)  from any scores
 //   adversary         the min player of the max-min game: m4n

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from conftest import blobs, tagged, write_csv
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.model_selection import cross_val_score
 
 import m4n
@@ -341,3 +342,18 @@ def test_sequences_have_no_actions():
     X, y = tagged()
     with pytest.raises(m4n.Error, match="some predictions are no class .*reject"):
         MaxMinSequenceLabeler(costs.reject(["B", "I", "O"], 0.2)).fit(X, y)
+
+
+def test_probabilities_of_a_smoothed_game():
+    X, y = load_iris(return_X_y=True)
+    matrix = np.array([[0, 1, 4.0], [2, 0, 1], [9, 3, 0]])
+    model = m4n.MaxMinClassifier(matrix, smoothing=4.0, tol=1e-6).fit(X, y)
+    p = model.predict_proba(X)
+    assert p.shape == (150, 3) and np.allclose(p.sum(axis=1), 1) and p.min() >= 0
+    assert (p == 0).any(), "the smoothed game gives sparse distributions"
+    risk = p @ matrix
+    found = risk[np.arange(150), model.predict(X)]
+    assert np.allclose(found, risk.min(axis=1), atol=1e-6)
+    with pytest.raises(AttributeError) as refused:
+        m4n.MaxMinClassifier(matrix).fit(X, y).predict_proba(X)
+    assert "surrogate='m4n' defines no probabilities; fit with surrogate='crf'" in str(refused.value.__cause__)

@@ -434,6 +434,53 @@ TEST(CrossValidate, OneHasToWinToBeChosenOverCrf) {
   EXPECT_GT(beaten, 5U);
 }
 
+// Candidates that are not better than crf on two fifths of the splits are left there; the others are judged as without
+// a race.
+TEST(CrossValidate, ARaceDropsThoseThatAreNotBetter) {
+  std::size_t dropped = 0, stayed = 0;
+  for (const std::uint64_t seed : {31, 32, 33, 34, 35, 36}) {
+    Rng rng(seed);
+    const Dataset data = test::random_dataset(rng, 120, 4, 3);
+    CvOptions o = small_options();
+    o.plan.splits = 6;
+    o.candidates = {{SurrogateKind::m4n}, {SurrogateKind::m3n}, {SurrogateKind::crf}, {SurrogateKind::qs}};
+    const CvResult all = cross_validate(data, {}, o);
+    o.race = true;
+    const CvResult raced = cross_validate(data, {}, o, {3, {}, {}});
+    const std::size_t heats = 3;  // of 6
+    const auto loss = [&](std::size_t candidate) {
+      double least = 1e300;
+      for (const double lambda : o.lambdas) {
+        double sum = 0;
+        for (const CvCell& cell : all.cells)
+          if (cell.candidate == candidate && cell.split < heats && cell.lambda == lambda) sum += cell.validation;
+        least = std::min(least, sum);
+      }
+      return least;
+    };
+    EXPECT_FALSE(raced.dropped[2]);
+    for (const std::size_t c : {0UL, 1UL, 3UL}) {
+      EXPECT_EQ(raced.dropped[c], !(loss(c) < loss(2)));
+      ++(raced.dropped[c] ? dropped : stayed);
+      const auto cells = std::count_if(raced.cells.begin(), raced.cells.end(),
+                                       [&](const CvCell& cell) { return cell.candidate == c; });
+      EXPECT_EQ(static_cast<std::size_t>(cells), o.lambdas.size() * (raced.dropped[c] ? heats : 6));
+      if (raced.dropped[c]) {
+        EXPECT_TRUE(std::isnan(raced.by_candidate[c].test.mean));
+      } else {
+        EXPECT_EQ(raced.by_candidate[c].test.mean, all.by_candidate[c].test.mean);
+      }
+    }
+    EXPECT_EQ(raced.by_candidate[2].test.mean, all.by_candidate[2].test.mean);
+    if (!raced.dropped[all.best.candidate]) {
+      EXPECT_EQ(raced.best.candidate, all.best.candidate);
+      EXPECT_EQ(raced.best.lambda, all.best.lambda);
+    }
+  }
+  EXPECT_GT(dropped, 0U);
+  EXPECT_GT(stayed, 0U);
+}
+
 TEST(CrossValidate, AColdPathFindsTheSameAsAWarmOne) {
   Rng rng(12);
   const Dataset data = test::random_dataset(rng, 60, 3, 3);

@@ -140,8 +140,8 @@ class LineEcho {
   std::size_t line_ = 1;  // the next one to be written
 };
 
-constexpr std::size_t batch_size = 512;  // sentences that are read before they are tagged
-constexpr std::size_t chunk = 16;        // of them a thread takes at a time
+constexpr std::size_t batch_size = 512;        // sentences that are read before they are tagged
+constexpr std::size_t sequences_at_once = 16;  // of them a thread takes at a time
 
 class Tagger {
  public:
@@ -206,7 +206,7 @@ void in_batches(LineReader& lines, const PredictionRequest& asked, LineEcho& ech
     } catch (const Error&) {
       failure = std::current_exception();
     }
-    parallel_chunks(count, chunk, asked.context.threads,
+    parallel_chunks(count, sequences_at_once, asked.context.threads,
                     [&](std::size_t, std::size_t first, std::size_t last, unsigned worker) {
                       if (!workers[worker]) workers[worker].emplace(make_worker());
                       for (std::size_t i = first; i < last; ++i) (*workers[worker])(i, answers[i]);
@@ -297,7 +297,8 @@ void predict_letters(LineReader& lines, const ChainPredictor& predictor, const M
   const Groups& groups = words.data.feature_rows;
   std::vector<Answer> answers(groups.count());
   parallel_chunks(
-      groups.count(), chunk, asked.context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+      groups.count(), sequences_at_once, asked.context.threads,
+      [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
         Tagger tagger(predictor, model, asked);
         for (std::size_t i = first; i < last; ++i)
           if (!tagger.answer(view(words.data.x), groups.begin(i), groups.end(i) - groups.begin(i), answers[i]))

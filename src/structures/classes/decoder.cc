@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "core/kernels.h"
 #include "core/message.h"
@@ -84,6 +85,17 @@ class SmoothedExpectedCost final : public ScoreDecoder {
         mu_(shifted_),
         state_(maxmin_.state_size()) {}
   std::int32_t decode(std::span<const double> v) override {
+    solve(v);
+    return most_likely(workspace_.nu, v, cost_);
+  }
+  // mu(v), padded.
+  std::span<const double> marginals(std::span<const double> v) {
+    solve(v);
+    return mu_;
+  }
+
+ private:
+  void solve(std::span<const double> v) {
     const std::size_t k = cost_.k();
     const double uniform = 1 / static_cast<double>(k);
     for (std::size_t j = 0; j < k; ++j) {
@@ -93,10 +105,8 @@ class SmoothedExpectedCost final : public ScoreDecoder {
     std::fill(state_.begin(), state_.end(), std::uint8_t{0});
     maxmin_.prox(shifted_, g_, {}, mu_, state_, workspace_);
     maxmin_.fold_copies(workspace_.nu);
-    return most_likely(workspace_.nu, v, cost_);
   }
 
- private:
   const CostMatrix& cost_;
   MatrixMaxMin maxmin_;
   MatrixMaxMin::Workspace workspace_;
@@ -130,6 +140,23 @@ std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder deco
     return std::make_unique<Argmax>(score_count(surrogate, cost));
   throw UsageError("the decoder '" + std::string(to_string(decode)) + "' does not exist for the surrogate '" +
                    to_string(surrogate) + "'");
+}
+
+std::vector<double> row_marginals(std::span<const double> scores, double smoothing, const CostMatrix& cost) {
+  const std::size_t k = cost.k();
+  std::vector<double> out(scores.size());
+  AlignedVector<double> v(kernels::padded(k), kernels::padding_score), mu(v.size());
+  std::optional<SmoothedExpectedCost> smoothed;
+  if (smoothing > 0) smoothed.emplace(cost, smoothing_in_costs(smoothing, cost));
+  for (std::size_t i = 0; i < scores.size(); i += k) {
+    std::copy_n(scores.begin() + static_cast<std::ptrdiff_t>(i), k, v.begin());
+    if (smoothed)
+      std::copy_n(smoothed->marginals(v).begin(), k, mu.begin());
+    else
+      kernels::softmax(v, mu);
+    std::copy_n(mu.begin(), k, out.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return out;
 }
 
 std::vector<std::int32_t> decode_rows(std::span<const double> scores, SurrogateKind surrogate, Decoder decode,

@@ -28,6 +28,8 @@ class ScoreDecoder {
 // cost must outlive the decoder.
 std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder decode, double smoothing,
                                            const CostMatrix& cost);
+// The distribution at every row of k scores: softmax for CRF, the maximiser of the smoothed game for smoothed M4N.
+std::vector<double> row_marginals(std::span<const double> scores, double smoothing, const CostMatrix& cost);
 // The same for rows of scores. Throws Error on scores beyond what can be computed with.
 std::vector<std::int32_t> decode_rows(std::span<const double> scores, SurrogateKind surrogate, Decoder decode,
                                       double smoothing, const CostMatrix& cost, const Context& context);

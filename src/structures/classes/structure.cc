@@ -163,15 +163,7 @@ std::vector<std::int32_t> Classes::decode(const Model& model, std::span<const do
 }
 
 std::vector<double> Classes::marginals(const Model& model, std::span<const double> scores, const Context&) const {
-  const std::size_t k = model.k();
-  std::vector<double> out(scores.size());
-  AlignedVector<double> v(kernels::padded(k), kernels::padding_score), mu(v.size());
-  for (std::size_t i = 0; i < scores.size(); i += k) {
-    std::copy_n(scores.begin() + static_cast<std::ptrdiff_t>(i), k, v.begin());
-    kernels::softmax(v, mu);
-    std::copy_n(mu.begin(), k, out.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-  return out;
+  return row_marginals(scores, model.common().smoothing, model_cost(model));
 }
 
 // Costs count steps between grades, so gaps between their numbers are lost; a user may have meant them. Tied targets

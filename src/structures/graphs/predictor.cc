@@ -14,9 +14,9 @@
 namespace m4n::detail {
 namespace {
 
-constexpr std::size_t chunk = 16;        // graphs a thread takes at a time
-constexpr double game_gap = 1e-6;        // of the largest difference of costs
-constexpr double largest_score = 1e290;  // sums over all parts of a graph are still finite
+constexpr std::size_t graphs_at_once = 16;  // graphs a thread takes at a time
+constexpr double game_gap = 1e-6;           // of the largest difference of costs
+constexpr double largest_score = 1e290;     // sums over all parts of a graph are still finite
 
 void require_finite(double score, std::size_t example, const char* what, std::size_t part) {
   if (std::abs(score) <= largest_score) return;
@@ -144,7 +144,7 @@ std::vector<std::int32_t> GraphPredictor::labellings(std::span<const double> sco
   const Groups& nodes = *examples.nodes;
   std::vector<std::int32_t> out(nodes.count() == 0 ? 0 : nodes.end(nodes.count() - 1));
   const GraphShapes shapes(nodes, *examples.structure, costs_[0].k(), costs_.size());
-  parallel_chunks(nodes.count(), chunk, context.threads,
+  parallel_chunks(nodes.count(), graphs_at_once, context.threads,
                   [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
                     Worker worker(*this, examples, shapes, scores);
                     for (std::size_t i = first; i < last; ++i)
@@ -160,7 +160,7 @@ std::vector<double> GraphPredictor::marginals(std::span<const double> scores, co
   std::vector<double> out(nodes.count() == 0 ? 0 : nodes.end(nodes.count() - 1) * k);
   const GraphShapes shapes(nodes, *examples.structure, k, costs_.size());
   parallel_chunks(
-      nodes.count(), chunk, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
+      nodes.count(), graphs_at_once, context.threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
         Worker worker(*this, examples, shapes, scores);
         for (std::size_t i = first; i < last; ++i)
           worker.marginals(i, std::span(out).subspan(nodes.begin(i) * k, (nodes.end(i) - nodes.begin(i)) * k));
