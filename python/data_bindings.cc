@@ -5,6 +5,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -30,6 +31,22 @@ Groups groups_of(const Runs& runs, std::size_t total) {
 Features features_of(const nb::object& x, const Runs& rows) {
   if (!nb::isinstance<nb::list>(x)) return without_gil(feature_source(x));
   return stacked(nb::borrow<nb::list>(x), std::get<std::vector<std::size_t>>(rows), "example");
+}
+
+void set_edges(Data& data, const std::vector<std::size_t>& counts, const IntVector& ends, const RealVector& features,
+               std::size_t columns) {
+  auto graph = std::make_shared<GraphStructure>();
+  graph->edges = grouped(counts);
+  const std::size_t edges = ends.size() / 2;
+  for (std::size_t e = 0; e < edges; ++e)
+    graph->edge.push_back(
+        {static_cast<std::uint32_t>(ends.data()[2 * e]), static_cast<std::uint32_t>(ends.data()[2 * e + 1])});
+  graph->edge_features.rows = edges;
+  graph->edge_features.cols = columns;
+  graph->edge_features.values = to_vector(features);
+  if (graph->edge_features.values.size() != edges * columns)
+    throw Error("the features of edges do not belong to so many edges");
+  data.value.graph = std::move(graph);
 }
 
 Data examples(const nb::object& x, const Runs& rows, const std::optional<IntVector>& label, const Runs& labels,
@@ -75,6 +92,8 @@ void bind_data(nb::module_& module) {
       .def(
           "set_weights", [](Data& data, const RealVector& weight) { data.value.weight = to_vector(weight); },
           nb::arg("weight"))
+      .def("set_edges", &set_edges, nb::arg("counts"), nb::arg("ends"), nb::arg("features"), nb::arg("columns"),
+           "Of graphs: so many edges each, their two ends one behind the other, a row of features per edge.")
       .def_prop_ro("examples", [](const Data& data) { return data.get().examples(); });
   module.def("examples", &examples, nb::arg("x"), nb::arg("rows"), nb::arg("label").none(), nb::arg("labels"),
              nb::arg("names"), nb::arg("weight").none(), nb::arg("feature_names"), nb::arg("label_edges"),

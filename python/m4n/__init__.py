@@ -8,6 +8,7 @@ from ._certificate import Certificate
 from ._core import __version__, set_simd, simd, simd_names
 from ._errors import Error, SearchWarning
 from .classifier import MaxMinClassifier, MaxMinClassifierCV
+from .graph import MaxMinGraphLabeler, MaxMinGraphLabelerCV
 from .matcher import MaxMinMatcher, MaxMinMatcherCV
 from .multilabel import MaxMinMultiLabelClassifier, MaxMinMultiLabelClassifierCV
 from .ordinal import MaxMinOrdinalClassifier, MaxMinOrdinalClassifierCV
@@ -19,6 +20,8 @@ __all__ = [
     "Error",
     "MaxMinClassifier",
     "MaxMinClassifierCV",
+    "MaxMinGraphLabeler",
+    "MaxMinGraphLabelerCV",
     "MaxMinMatcher",
     "MaxMinMatcherCV",
     "MaxMinMultiLabelClassifier",

@@ -27,6 +27,17 @@ class Data:
     def set_weights(
         self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
     ) -> None: ...
+    def set_edges(
+        self,
+        counts: Sequence[int],
+        ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        features: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        columns: int,
+    ) -> None:
+        """
+        Of graphs: so many edges each, their two ends one behind the other, a row of features per edge.
+        """
+
     @property
     def examples(self) -> int: ...
 
