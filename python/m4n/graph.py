@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Sequence
 
 import numpy as np
@@ -14,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._cv import ListSearch
 from ._errors import Error
-from ._estimator import NO_COSTS, Costs, Estimator, Training, has_probabilities
+from ._estimator import Costs, Training, has_probabilities
 from ._features import REALS, features_for_core
-from ._labels import class_names, costs_by_rows, encode, index_of, labels_to_judge, refuse_numbers_sorted_as_words
-from ._options import in_python_words, listed, shown, threads_of, word
-from ._parameters import InterceptParameter, LamParameter, doc, documented
+from ._labels import class_names, encode
+from ._options import in_python_words, listed, shown, threads_of
+from ._parameters import LamParameter, documented
+from ._parts import PartEstimator, cut, labels_of
 from ._weights import kept_of, weights_of, with_weights
-from .sequence import _cut, labels_of
 
 EXPECTED = "(features of nodes, edges) or (features of nodes, edges, features of edges), or a networkx graph"
 
@@ -103,23 +102,10 @@ def data_of(graphs: list[Graph], label: Any, names: Sequence[str]) -> Any:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class GraphEstimator(InterceptParameter, Estimator):
+class GraphEstimator(PartEstimator):
     """Shared by MaxMinGraphLabeler and its CV form."""
 
-    _task = "graph"
-
-    cost_matrix: Any = field(
-        default=None,
-        kw_only=False,
-        metadata=doc(
-            "None, k x k array or 'hamming', 'absolute', 'squared'",
-            """cost_matrix[true][predicted] of a node; a graph costs their mean. None, 'hamming': a wrong node
-            costs 1.""",
-        ),
-    )
-    surrogate: Any = field(
-        default="m4n", metadata=doc("'m4n', 'm3n' or 'crf'", "Max-min margin, max-margin or log-likelihood.")
-    )
+    _task = _noun = "graph"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn from graphs X and the labels y of their nodes.
@@ -130,7 +116,7 @@ class GraphEstimator(InterceptParameter, Estimator):
         return self._fit(X, y, sample_weight)
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        X, y = listed("X", X), [labels_of(labels, i) for i, labels in enumerate(listed("y", y))]
+        X, y = listed("X", X), [labels_of(labels, i, self._noun) for i, labels in enumerate(listed("y", y))]
         if len(X) != len(y):
             raise Error(f"{len(X)} graphs and {len(y)} lists of labels do not belong together")
         weights, examples = weights_of(sample_weight, np.zeros(len(X))), len(X)
@@ -150,13 +136,7 @@ class GraphEstimator(InterceptParameter, Estimator):
 
     def _options(self, classes: np.ndarray) -> tuple[dict[str, str], Costs]:
         options = self._common_options()
-        if isinstance(self.cost_matrix, str):
-            options["loss"] = word("cost_matrix", self.cost_matrix, _core.losses(self._task))
-            if self.cost_matrix != "hamming":
-                refuse_numbers_sorted_as_words(classes)
-        elif self.cost_matrix is not None:
-            return options, costs_by_rows(self.cost_matrix, classes)
-        return options, NO_COSTS
+        return self._with_costs(options, classes)
 
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)
@@ -179,7 +159,7 @@ class GraphEstimator(InterceptParameter, Estimator):
     def predict(self, X: Any) -> list[list[Any]]:
         """A list of labels for every graph, one per node."""
         label, lengths = self._apply("predict", X)
-        return _cut(self.classes_[label.astype(np.int64).ravel()].tolist(), lengths)
+        return cut(self.classes_[label.astype(np.int64).ravel()].tolist(), lengths)
 
     @available_if(has_probabilities)
     def predict_marginals(self, X: Any) -> list[np.ndarray]:
@@ -187,29 +167,10 @@ class GraphEstimator(InterceptParameter, Estimator):
         probabilities, lengths = self._apply("marginals", X)
         return np.split(probabilities.reshape(-1, len(self.classes_)), np.cumsum(lengths)[:-1])
 
-    def score(self, X: Any, y: Any) -> float:
-        """Minus the mean over graphs of the mean cost of their nodes where costs are set; the share of nodes that are
-        right where every mistake costs the same."""
-        predicted, truth = self.predict(X), [labels_of(labels, i) for i, labels in enumerate(listed("y", y))]
-        if [len(labels) for labels in predicted] != [len(labels) for labels in truth]:
-            raise Error("X and y do not have the same lengths")
-        if self._model.loss == "hamming":
-            pairs = list(zip(chain(*predicted), chain(*(labels.tolist() for labels in truth))))
-            return float(np.mean([a == b for a, b in pairs]))
-        known = [index_of(labels_to_judge(right, self.classes_), self.classes_) for right in truth]
-        answers = [index_of(np.asarray(found), self.classes_) for found in predicted]
-        return -self._model.mean_loss(
-            [len(right) for right in truth], np.concatenate(known).astype(np.int32),
-            np.concatenate(answers).astype(np.int32), None,
-        )  # fmt: skip
-
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        cost = None if model.loss == "hamming" else model.loss
-        if model.loss == "matrix":
-            cost = model.cost().reshape(len(model.classes), -1)
         features = model.features()
-        own = {"cost_matrix": cost, "fit_intercept": features["bias"], "standardize": features["standardized"]}
+        own = {"fit_intercept": features["bias"], "standardize": features["standardized"]}
         return {**super()._parameters_of(model), **own}
 
     def __sklearn_tags__(self) -> Any:

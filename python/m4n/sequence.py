@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numbers
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any, NamedTuple, Optional, Sequence
+from typing import Any, NamedTuple, Optional
 
 import numpy as np
 from scipy import sparse
@@ -16,20 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._cv import ListSearch
 from ._errors import Error
-from ._estimator import NO_COSTS, Costs, Estimator, Training, has_probabilities
+from ._estimator import Costs, Training, has_probabilities
 from ._features import REALS, features_for_core
 from ._labels import (
     class_names,
-    costs_by_rows,
     csv_text,
     encode,
-    index_of,
-    labels_to_judge,
     name_of,
-    refuse_numbers_sorted_as_words,
 )
 from ._options import in_python_words, listed, number, refusal, shown, threads_of, word
-from ._parameters import InterceptParameter, LamParameter, doc, documented
+from ._parameters import LamParameter, doc, documented
+from ._parts import PartEstimator, cut, labels_of
 from ._weights import kept_of, weights_of, with_weights
 
 LARGEST_COUNT = 2**31 - 1
@@ -116,18 +112,6 @@ def length_of(sequence: Any, number: int) -> int:
     return len(sequence) if shape is None else int(shape[0])
 
 
-def labels_of(labels: Any, sequence: int) -> np.ndarray:
-    """The labels of one sequence, all of one kind."""
-    found = np.asarray(labels)
-    if found.ndim != 1:
-        raise Error(f"y[{sequence}] must be a list of labels, found {labels!r:.80}")
-    if any(label == "" or "\n" in label or "\r" in label for label in found.tolist() if isinstance(label, str)):
-        raise Error(f"sequence {sequence} has a label that is empty or holds a line break")
-    if found.dtype.kind in "US" and found is not labels and not all(isinstance(label, str) for label in labels):
-        raise Error(f"sequence {sequence} has labels that are text and others that are not; expected one kind")
-    return found
-
-
 def columns_of(X: list[Any]) -> Optional[list[str]]:
     """The names of the features, where sequences are data frames; all must have the same ones."""
     names = None
@@ -141,24 +125,12 @@ def columns_of(X: list[Any]) -> Optional[list[str]]:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class SequenceEstimator(InterceptParameter, Estimator):
+class SequenceEstimator(PartEstimator):
     """Shared by MaxMinSequenceLabeler and its CV form."""
 
-    _task = "sequence"
+    _task = _noun = "sequence"
     _decoders = ("viterbi", "argmax", "adversary", "expected")
 
-    cost_matrix: Any = field(
-        default=None,
-        kw_only=False,
-        metadata=doc(
-            "None, k x k array or 'hamming', 'absolute', 'squared'",
-            """cost_matrix[true][predicted] of a token; a sequence costs their mean. None, 'hamming': a wrong token
-            costs 1.""",
-        ),
-    )
-    surrogate: Any = field(
-        default="m4n", metadata=doc("'m4n', 'm3n' or 'crf'", "Max-min margin, max-margin or log-likelihood.")
-    )
     decode: Any = field(
         default=None,
         metadata=doc(
@@ -193,7 +165,7 @@ class SequenceEstimator(InterceptParameter, Estimator):
         return self._fit(X, y, sample_weight)
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        X, y = listed("X", X), [labels_of(labels, i) for i, labels in enumerate(listed("y", y))]
+        X, y = listed("X", X), [labels_of(labels, i, self._noun) for i, labels in enumerate(listed("y", y))]
         if len(X) != len(y):
             raise Error(f"{len(X)} sequences and {len(y)} lists of labels do not belong together")
         for i, (sequence, labels) in enumerate(zip(X, y)):
@@ -241,13 +213,7 @@ class SequenceEstimator(InterceptParameter, Estimator):
                 raise Error("min_count chooses among names of attributes, and hash_bits keeps none")
         if self.constraints is not None:
             options["constraints"] = self._constraints()
-        if isinstance(self.cost_matrix, str):
-            options["loss"] = word("cost_matrix", self.cost_matrix, _core.losses(self._task))
-            if self.cost_matrix != "hamming":
-                refuse_numbers_sorted_as_words(classes)
-        elif self.cost_matrix is not None:
-            return options, costs_by_rows(self.cost_matrix, classes)
-        return options, NO_COSTS
+        return self._with_costs(options, classes)
 
     def _constraints(self) -> str:
         """A name, or a file that lists what is forbidden."""
@@ -303,7 +269,7 @@ class SequenceEstimator(InterceptParameter, Estimator):
     def predict(self, X: Any) -> list[list[Any]]:
         """A list of labels for every sequence."""
         label, lengths = self._apply("predict", X)
-        return _cut(self.classes_[label.astype(np.int64).ravel()].tolist(), lengths)
+        return cut(self.classes_[label.astype(np.int64).ravel()].tolist(), lengths)
 
     def predict_single(self, sequence: Any) -> list[Any]:
         """The labels of one sequence."""
@@ -330,34 +296,12 @@ class SequenceEstimator(InterceptParameter, Estimator):
         probabilities, lengths = self._apply("marginals", X)
         names = self.classes_.tolist()
         rows = probabilities.reshape(-1, len(names)).tolist()
-        return _cut([dict(zip(names, row)) for row in rows], lengths)
-
-    def score(self, X: Any, y: Sequence[Any]) -> float:
-        """Minus the mean over sequences of the mean cost of their tokens where costs are set; the share of tokens
-        that are right where every mistake costs the same."""
-        predicted, truth = self.predict(X), [labels_of(labels, i) for i, labels in enumerate(listed("y", y))]
-        if [len(labels) for labels in predicted] != [len(labels) for labels in truth]:
-            raise Error("X and y do not have the same lengths")
-        if not any(map(len, truth)):
-            raise Error("there is no token to judge by")
-        if self._model.loss == "hamming":
-            pairs = list(zip(chain(*predicted), chain(*(labels.tolist() for labels in truth))))
-            return float(np.mean([a == b for a, b in pairs]))
-        judged = [(found, right) for found, right in zip(predicted, truth) if len(right)]
-        known = [index_of(labels_to_judge(right, self.classes_), self.classes_) for _, right in judged]
-        answers = [index_of(np.asarray(found), self.classes_) for found, _ in judged]
-        lengths = [len(right) for _, right in judged]
-        return -self._model.mean_loss(
-            lengths, np.concatenate(known).astype(np.int32), np.concatenate(answers).astype(np.int32), None
-        )
+        return cut([dict(zip(names, row)) for row in rows], lengths)
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
-        cost = None if model.loss == "hamming" else model.loss
-        if model.loss == "matrix":
-            cost = model.cost().reshape(len(model.classes), -1)
         bias, hashed = model.features()["bias"], _core.hash_bits(model)
-        own = {"cost_matrix": cost, "fit_intercept": bias, "hash_bits": hashed or None}
+        own = {"fit_intercept": bias, "hash_bits": hashed or None}
         return {**super()._parameters_of(model), **own}
 
     def __sklearn_tags__(self) -> Any:
@@ -367,11 +311,6 @@ class SequenceEstimator(InterceptParameter, Estimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
-
-
-def _cut(flat: list[Any], lengths: list[int]) -> list[list[Any]]:
-    ends = np.cumsum(lengths)
-    return [flat[end - length : end] for end, length in zip(ends, lengths)]
 
 
 @documented
