@@ -38,6 +38,7 @@ class PartEstimator(InterceptParameter, Estimator):
     """An estimator whose predictions are lists of labels."""
 
     _noun: ClassVar[str]  # what an example is called
+    _part: ClassVar[str]  # and what has a label
 
     cost_matrix: Any = field(
         default=None,
@@ -74,7 +75,7 @@ class PartEstimator(InterceptParameter, Estimator):
         if [len(labels) for labels in predicted] != [len(labels) for labels in truth]:
             raise Error("X and y do not have the same lengths")
         if not any(map(len, truth)):
-            raise Error("there is no label to judge by")
+            raise Error(f"there is no {self._part} to judge by")
         if self._model.loss == "hamming":
             pairs = list(zip(chain(*predicted), chain(*(labels.tolist() for labels in truth))))
             return float(np.mean([a == b for a, b in pairs]))

@@ -106,6 +106,7 @@ class GraphEstimator(PartEstimator):
     """Shared by MaxMinGraphLabeler and its CV form."""
 
     _task = _noun = "graph"
+    _part = "node"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Learn from graphs X and the labels y of their nodes.

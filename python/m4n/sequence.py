@@ -129,6 +129,7 @@ class SequenceEstimator(PartEstimator):
     """Shared by MaxMinSequenceLabeler and its CV form."""
 
     _task = _noun = "sequence"
+    _part = "token"
     _decoders = ("viterbi", "argmax", "adversary", "expected")
 
     decode: Any = field(
