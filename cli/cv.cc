@@ -180,7 +180,7 @@ int run(const CvArguments& arguments) {
   if (!arguments.model.empty()) require_memory_for_pairs(options.train.features, data.examples());
   options.candidates = candidates_of(arguments, options.train, data);
   options.race = arguments.surrogates == "auto";
-  options.candidates = resolved_candidates(options, data.class_names);
+  options.candidates = resolved_candidates(options, data);
 
   std::optional<CvStore> store;
   if (!arguments.out.empty()) {

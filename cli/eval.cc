@@ -62,7 +62,7 @@ Action declare_eval(Parameters& parameters) {
                     [arguments](const std::string& text) {
                       arguments->replicates = parse_whole("bootstrap", text, least_replicates, most_replicates);
                     });
-  parameters.train_options(arguments->options, {"target", "id", "weights", "format", "seed"});
+  parameters.train_options(arguments->options, {"target", "id", "weights", "ignore", "format", "seed"});
   parameters.require_with("seed", "bootstrap");
   parameters.threads(arguments->context);
   return [arguments] { return run(*arguments); };

@@ -1,4 +1,6 @@
 // m4n generate: synthetic data whose Bayes risk is known, in the files of their task (src/structures/*/synthetic.h).
+#include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <memory>
 
@@ -14,29 +16,55 @@ namespace {
 
 constexpr std::size_t most_rows = 100'000'000;
 
+// loans.csv, _costs: loans_costs.csv
+std::string beside(const std::string& path, const char* suffix) {
+  const std::filesystem::path given(path);
+  return (given.parent_path() / (given.stem().string() + suffix + given.extension().string())).string();
+}
+
 struct GenerateArguments {
   TrainOptions options;  // only the task
   std::size_t n = 0;
   std::uint64_t seed = 0;
-  std::string out;
+  std::string out, costs;
   bool json = false;
 };
 
 int run(const GenerateArguments& arguments) {
   if (arguments.json && arguments.out.empty())
     throw UsageError("--json takes standard output for its report; say with --out FILE where the data go");
-  if (!arguments.out.empty()) require_writable(arguments.out, "--out");
+  const Structure& structure = structure_named(arguments.options.task);
+  const auto& taken = structure.traits().generates;
+  if (!arguments.costs.empty() && std::find(taken.begin(), taken.end(), "costs") == taken.end())
+    throw UsageError(
+        fmt::format("--costs example: there are no such data for --task {}; leave it out, or use --task "
+                    "multiclass",
+                    structure.name()));
+  if (!arguments.costs.empty() && arguments.out.empty())
+    throw UsageError("--costs example writes two files, the data and their costs; say with --out FILE where they go");
+  const std::string costs_path = arguments.costs.empty() ? "" : beside(arguments.out, "_costs");
+  for (const std::string& path : {arguments.out, costs_path})
+    if (!path.empty()) require_writable(path, "--out");
   OutputSink sink(arguments.out);
-  const Generated made = structure_named(arguments.options.task).generate(arguments.n, arguments.seed, sink);
+  const Generated made = structure.generate({arguments.n, arguments.seed, !arguments.costs.empty()}, sink);
   sink.finish();
+  if (!made.costs.empty()) {
+    OutputSink costs(costs_path);
+    costs.write(made.costs);
+    costs.finish();
+  }
   if (arguments.json) {
     Json report = Json::object({{"n", arguments.n}});
     if (made.d > 0) report.set("d", made.d);
     for (const auto& [name, count] : made.counts) report.set(name, count);
     report.set("k", made.k).set("seed", arguments.seed).set("bayes_risk", made.bayes_risk).set("out", arguments.out);
+    if (!costs_path.empty()) report.set("costs", costs_path);
     print(report.text() + "\n");
   }
   for (const std::string& text : made.notes) note(Talk::all, text);
+  if (!costs_path.empty())
+    note(Talk::all,
+         fmt::format("costs: {}; next: m4n cv {} --loss {} --surrogates auto", costs_path, arguments.out, costs_path));
   return done;
 }
 
@@ -56,6 +84,13 @@ Action declare_generate(Parameters& parameters) {
                     [arguments](const std::string& text) {
                       arguments->seed = parse_whole("seed", text, 0, std::numeric_limits<std::uint64_t>::max());
                     });
+  parameters.option("costs", "example", "the same for all examples",
+                    "multiclass: loans whose costs differ from example to example; FILE_costs.csv, beside the data, "
+                    "names the columns that hold them",
+                    [arguments](const std::string& text) {
+                      const std::vector<std::string> words{"example"};
+                      arguments->costs = words[parse_choice("costs", text, words)];
+                    });
   parameters.file("out", "FILE", "write there (the whole file or nothing) instead of to standard output",
                   arguments->out);
   parameters.flag("json", "print one JSON object: n, d (for sequences: tokens), k, seed, bayes_risk, out; needs --out",
@@ -67,12 +102,16 @@ Action declare_generate(Parameters& parameters) {
 
 Command generate_command() {
   return {
-      "generate", "--task T --n N [--seed S] [--out FILE]", "make synthetic data whose Bayes risk is known exactly",
+      "generate", "--task T --n N [--costs example] [--seed S] [--out FILE]",
+      "make synthetic data whose Bayes risk is known exactly",
       "A CSV with the columns x1..x8,label. The input lies in one of 8 equally likely regions, which the 0/1 columns "
       "name; in each region the label is drawn from a fixed table of probabilities. Most regions have no class with "
       "a probability above 1/2. Every rule is linear in the features, so a consistent method comes as close to the "
       "Bayes risk as the number of examples allows. The Bayes risk is printed on standard error: of the zero-one loss "
       "for multiclass, of the absolute loss for ordinal (train that with --task ordinal).\n"
+      "\nmulticlass with --costs example: loans, a CSV x1..x8,amount,profit,label with the classes default and repaid. "
+      "Lending to who does not pay back costs the amount, declining who would the profit; both differ from loan to "
+      "loan. Train with --loss FILE_costs.csv.\n"
       "\nsequence: CoNLL columns, a word and its label D, N or V, from a hidden Markov model with fixed tables; a "
       "sentence "
       "has 3 to 12 words. The Bayes risk is that of the Hamming loss given the words that were drawn.\n"

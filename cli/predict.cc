@@ -53,10 +53,11 @@ Action declare_predict(Parameters& parameters) {
                   "score_<item>_<rank>, or score_<item> where the loss needs no more; for matchings: those of all "
                   "pairs",
                   request.scores);
-  parameters.flag("marginals",
-                  "add columns p_<class>: the class probabilities (crf, and smoothed m4n); for rankings: p_<item>_<rank>; on text: "
-                  "<label>:<probability> for every label",
-                  request.marginals);
+  parameters.flag(
+      "marginals",
+      "add columns p_<class>: the class probabilities (crf, and smoothed m4n); for rankings: p_<item>_<rank>; on text: "
+      "<label>:<probability> for every label",
+      request.marginals);
   parameters.flag("json",
                   "one JSON object instead of the CSV: n, label (for rankings: items and ranks; for label sets: labels "
                   "and marks; for matchings: partner), and id, classes, scores, marginals where asked for; scores and "
@@ -68,7 +69,7 @@ Action declare_predict(Parameters& parameters) {
       [&request](const std::string& text) { request.k_best = parse_whole("k-best", text, 1, most_best); });
   parameters.file("out", "FILE", "write there (the whole file or nothing) instead of to standard output",
                   arguments->out);
-  parameters.train_options(arguments->options, {"target", "id", "weights", "format"});
+  parameters.train_options(arguments->options, {"target", "id", "weights", "ignore", "format"});
   parameters.threads(request.context);
   return [arguments] { return run(*arguments); };
 }

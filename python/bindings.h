@@ -1,9 +1,11 @@
 // What the source files of the bindings share.
 #pragma once
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "m4n/context.h"
@@ -23,6 +25,11 @@ struct Data {
   const Dataset& get() const;
   Dataset take();
 };
+
+// Names, and numbers of every example, one row below the other.
+using CostNumbers =
+    std::pair<std::vector<std::string>, nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
+CostColumns cost_columns(const CostNumbers& costs);
 
 // Runs of these lengths, one behind the other.
 Groups grouped(const std::vector<std::size_t>& lengths);

@@ -76,6 +76,11 @@ Groups grouped(const std::vector<std::size_t>& lengths) {
   return Groups(std::move(starts));
 }
 
+CostColumns cost_columns(const CostNumbers& costs) {
+  const auto& [names, numbers] = costs;
+  return {names, {numbers.shape(0), numbers.shape(1), {numbers.data(), numbers.data() + numbers.size()}}};
+}
+
 const Dataset& Data::get() const {
   if (spent) throw Error("these data were handed to a fit already");
   return value;
@@ -92,6 +97,9 @@ void bind_data(nb::module_& module) {
       .def(
           "set_weights", [](Data& data, const RealVector& weight) { data.value.weight = to_vector(weight); },
           nb::arg("weight"))
+      .def(
+          "set_costs", [](Data& data, const CostNumbers& costs) { data.value.costs = cost_columns(costs); },
+          nb::arg("costs"), "Names of columns, and their numbers, n x names: what costs of the examples name.")
       .def("set_edges", &set_edges, nb::arg("counts"), nb::arg("ends"), nb::arg("features"), nb::arg("columns"),
            "Of graphs: so many edges each, their two ends one behind the other, a row of features per edge.")
       .def_prop_ro("examples", [](const Data& data) { return data.get().examples(); });

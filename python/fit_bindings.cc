@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -24,8 +25,9 @@ namespace {
 // Options by the names of the command line.
 using TextOptions = std::map<std::string, std::string>;
 
-// Costs by rows, and the names of their columns where they are not just the classes; or nothing.
-using Costs = std::pair<std::vector<double>, std::vector<std::string>>;
+// Costs by rows, the names of their columns where they are not just the classes, and for every cost the column of the
+// data that holds it, where some differ from example to example; or nothing.
+using Costs = std::tuple<std::vector<double>, std::vector<std::string>, std::vector<std::string>>;
 
 TrainOptions options_for(const Data& data, const TextOptions& options, Costs cost) {
   TrainOptions out;
@@ -36,7 +38,7 @@ TrainOptions options_for(const Data& data, const TextOptions& options, Costs cos
     if (row == table.end()) throw UsageError("unknown option --" + name);
     row->set(out, value);
   }
-  std::tie(out.cost, out.predictions) = std::move(cost);
+  std::tie(out.cost, out.predictions, out.cost_columns) = std::move(cost);
   out.label_edges = data.label_edges;
   return out;
 }
@@ -116,7 +118,9 @@ nb::tuple choose(Data& data, const TextOptions& options, Costs cost, const std::
   return nb::make_tuple(described(result), fitted(data.take(), refit_options(result, cv), threads, observe_fit));
 }
 
-Costs tree_costs(const std::string& rows, const std::vector<std::string>& classes, bool inner) {
+std::pair<std::vector<double>, std::vector<std::string>> tree_costs(const std::string& rows,
+                                                                    const std::vector<std::string>& classes,
+                                                                    bool inner) {
   const detail::CostMatrix cost = detail::CostMatrix::from_tree(rows, classes, inner, "the tree");
   return {cost.values(), cost.has_actions() ? cost.prediction_names() : classes};
 }

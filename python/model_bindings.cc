@@ -1,6 +1,7 @@
 // The trained model: predictions, the model file, and what it says of itself.
 #include <fmt/format.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -60,22 +61,28 @@ std::span<const double> checked(const Model& model, const ScoreMatrix& v) {
   return {v.data(), v.size()};
 }
 
-NewArray<std::int32_t> decode(const Model& model, const ScoreMatrix& v, unsigned threads) {
+// `costs`: of the examples, where they differ and it takes them to predict.
+NewArray<std::int32_t> decode(const Model& model, const ScoreMatrix& v, unsigned threads,
+                              const std::optional<CostNumbers>& costs) {
   const std::span<const double> values = checked(model, v);
+  const CostColumns columns = costs ? cost_columns(*costs) : CostColumns();
   std::vector<std::int32_t> out;
   {
     const nb::gil_scoped_release released;
-    out = model.decode_scores(values, with_threads(threads));
+    out = detail::structure_of(model).decode(model, values, columns, with_threads(threads));
   }
   return flat(std::move(out));
 }
 
-NewArray<double> probabilities(const Model& model, const ScoreMatrix& v, unsigned threads) {
+NewArray<double> probabilities(const Model& model, const ScoreMatrix& v, unsigned threads,
+                               const std::optional<CostNumbers>& costs) {
   const std::span<const double> values = checked(model, v);
+  const CostColumns columns = costs ? cost_columns(*costs) : CostColumns();
+  detail::Structure::require_probabilities(model, "the model", {});
   std::vector<double> out;
   {
     const nb::gil_scoped_release released;
-    out = model.marginals(values, with_threads(threads));
+    out = detail::structure_of(model).marginals(model, values, columns, with_threads(threads));
   }
   return flat(std::move(out));
 }
@@ -100,8 +107,10 @@ NewArray<double> marginals(const Model& model, const Data& examples, unsigned th
 
 // Labels of all examples one behind the other; `lengths`: how many each has.
 double mean_loss(const Model& model, const std::vector<std::size_t>& lengths, const IntVector& truth,
-                 const IntVector& predicted, const std::optional<RealVector>& weight) {
+                 const IntVector& predicted, const std::optional<RealVector>& weight,
+                 const std::optional<CostNumbers>& costs) {
   Dataset examples;
+  if (costs) examples.costs = cost_columns(*costs);
   examples.label = to_vector(truth);
   examples.labels = grouped(lengths);
   if (weight) examples.weight = to_vector(*weight);
@@ -168,12 +177,12 @@ auto common(const Model& model) {
 void bind_model(nb::module_& module) {
   nb::class_<Model>(module, "Model")
       .def("scores", &scores, nb::arg("x"), nb::arg("threads"), "Of rows of features, rows x outputs.")
-      .def("decode", &decode, nb::arg("scores"), nb::arg("threads"))
-      .def("probabilities", &probabilities, nb::arg("scores"), nb::arg("threads"))
+      .def("decode", &decode, nb::arg("scores"), nb::arg("threads"), nb::arg("costs") = nb::none())
+      .def("probabilities", &probabilities, nb::arg("scores"), nb::arg("threads"), nb::arg("costs") = nb::none())
       .def("predict", &predict, nb::arg("examples"), nb::arg("threads"), "Labels of all examples, in a row.")
       .def("marginals", &marginals, nb::arg("examples"), nb::arg("threads"))
       .def("mean_loss", &mean_loss, nb::arg("lengths"), nb::arg("truth"), nb::arg("predicted"),
-           nb::arg("weight").none())
+           nb::arg("weight").none(), nb::arg("costs") = nb::none())
       .def("save", &save, nb::arg("path"))
       .def("to_bytes", &bytes_of)
       .def_static(
@@ -197,6 +206,8 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("loss", &common<&ModelCommon::loss_name>)
       .def_prop_ro("smoothing", &common<&ModelCommon::smoothing>)
       .def_prop_ro("classes", &common<&ModelCommon::classes>)
+      .def_prop_ro("cost_columns", &common<&ModelCommon::cost_columns>)
+      .def_prop_ro("ignored_columns", &common<&ModelCommon::ignored_columns>)
       .def_prop_ro("predictions", &common<&ModelCommon::predictions>)
       .def_prop_ro("feature_names", &common<&ModelCommon::feature_names>)
       .def_prop_ro("d", &common<&ModelCommon::d>)

@@ -112,7 +112,7 @@ struct CvOptions {
 };
 
 // The candidates with their decoders, each checked against the other options.
-M4N_API std::vector<Candidate> resolved_candidates(const CvOptions& options, const std::vector<std::string>& classes);
+M4N_API std::vector<Candidate> resolved_candidates(const CvOptions& options, const Dataset& data);
 
 // A setting and its mean loss on the validation parts.
 struct CvPoint {

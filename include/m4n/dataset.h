@@ -130,6 +130,12 @@ struct M4N_API InputForm {
   virtual ~InputForm() = default;
 };
 
+// Numbers of every example that its costs name (an amount, a fee): a column per name, a row per example.
+struct CostColumns {
+  std::vector<std::string> names;
+  DenseMatrix values;
+};
+
 struct Dataset {
   Features x;
   std::vector<std::string> feature_names;  // empty: the file names none; they count as 1, 2, ...
@@ -137,6 +143,7 @@ struct Dataset {
   std::vector<std::string> class_names;
   OrdinalBins bins;                             // the labels are grades cut from a raw target
   std::vector<double> weight;                   // of each example; empty: all equal
+  CostColumns costs;                            // of classes and grades, where costs differ from example to example
   Groups feature_rows, labels;                  // which rows and labels an example owns
   std::shared_ptr<const InputForm> input;       // how a file was read; null: the rows came as they are
   std::shared_ptr<const GraphStructure> graph;  // of graphs

@@ -17,7 +17,7 @@
 namespace m4n {
 
 // What every model has.
-struct ModelCommon {
+struct M4N_API ModelCommon {
   std::string task;
   SurrogateKind surrogate = SurrogateKind::m4n;
   Decoder decode = Decoder::argmax;
@@ -28,11 +28,18 @@ struct ModelCommon {
   std::string loss_name;
   std::vector<double> cost;
 
+  // Where costs differ from example to example: for every entry of `cost` the column that holds it, or nothing. What
+  // `cost` has there is its mean over the training examples.
+  std::vector<std::string> cost_columns;
+  // The columns among them, each once.
+  std::vector<std::string> columns_of_costs() const;
+
   std::vector<std::string> predictions;    // their names where they are not just the classes: cost is then k x K
   std::vector<std::string> classes;        // names of classes, grades, labels or items; empty where there are none
   std::vector<std::string> feature_names;  // empty: the features have no names
   // Columns that were no features in training. Empty: not asked for.
   std::string target_column, weights_column, id_column, fold_column;
+  std::vector<std::string> ignored_columns;
   std::size_t d = 0;  // features of the input
   bool sparse = false;
 

@@ -32,6 +32,8 @@ struct ReadOptions {
   std::string weights;                   // name of the column with example weights; empty: none
   std::string id;                        // name of a column that is carried along but not learnt from
   std::string fold;                      // name of a column that says which fold an example belongs to
+  std::vector<std::string> ignore;       // names of columns that are no features
+  std::vector<std::string> costs;        // names of columns whose numbers costs name; those the file has are kept
 };
 
 struct TrainOptions {
@@ -42,10 +44,13 @@ struct TrainOptions {
   std::string loss;                      // empty: the usual one of the task; else a name or a CSV file
   std::vector<double> cost;              // instead of `loss`: cost[true * K + predicted]; empty: `loss` decides
   std::vector<std::string> predictions;  // names of the columns of `cost` where they are not just the classes
-  std::optional<double> reject;          // one more prediction, reject, that always costs as much
-  bool inner = false;                    // of a tree of classes, inner nodes may be predicted too
-  std::optional<double> lambda;          // nullopt: usual_lambda (m4n/fit.h)
-  double tol = 1e-3;                     // relative duality gap
+  // Of costs that differ from example to example: for every entry of `cost` the column of Dataset::costs that holds it,
+  // or nothing: the number itself. None: all are numbers.
+  std::vector<std::string> cost_columns;
+  std::optional<double> reject;  // one more prediction, reject, that always costs as much
+  bool inner = false;            // of a tree of classes, inner nodes may be predicted too
+  std::optional<double> lambda;  // nullopt: usual_lambda (m4n/fit.h)
+  double tol = 1e-3;             // relative duality gap
   int epochs = 1000;
   std::optional<double> time_limit;  // seconds
   SolverKind solver = SolverKind::automatic;

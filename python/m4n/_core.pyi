@@ -27,6 +27,17 @@ class Data:
     def set_weights(
         self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
     ) -> None: ...
+    def set_costs(
+        self,
+        costs: tuple[
+            Sequence[str],
+            Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        ],
+    ) -> None:
+        """
+        Names of columns, and their numbers, n x names: what costs of the examples name.
+        """
+
     def set_edges(
         self,
         counts: Sequence[int],
@@ -79,11 +90,21 @@ class Model:
         self,
         scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         threads: int,
+        costs: tuple[
+            Sequence[str],
+            Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        ]
+        | None = None,
     ) -> NDArray[numpy.int32]: ...
     def probabilities(
         self,
         scores: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         threads: int,
+        costs: tuple[
+            Sequence[str],
+            Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        ]
+        | None = None,
     ) -> NDArray[numpy.float64]: ...
     def predict(self, examples: Data, threads: int) -> NDArray[numpy.int32]:
         """Labels of all examples, in a row."""
@@ -95,6 +116,11 @@ class Model:
         truth: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         predicted: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+        costs: tuple[
+            Sequence[str],
+            Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        ]
+        | None = None,
     ) -> float: ...
     def save(self, path: bytes) -> None: ...
     def to_bytes(self) -> bytes: ...
@@ -121,6 +147,10 @@ class Model:
     @property
     def classes(self) -> list[str]: ...
     @property
+    def cost_columns(self) -> list[str]: ...
+    @property
+    def ignored_columns(self) -> list[str]: ...
+    @property
     def predictions(self) -> list[str]: ...
     @property
     def feature_names(self) -> list[str]: ...
@@ -138,7 +168,7 @@ class Model:
 def fit(
     data: Data,
     options: Mapping[str, str],
-    cost: tuple[Sequence[float], Sequence[str]],
+    cost: tuple[Sequence[float], Sequence[str], Sequence[str]],
     total: float | None,
     threads: int,
     observe: object | None,
@@ -146,7 +176,7 @@ def fit(
 def choose(
     data: Data,
     options: Mapping[str, str],
-    cost: tuple[Sequence[float], Sequence[str]],
+    cost: tuple[Sequence[float], Sequence[str], Sequence[str]],
     surrogates: Sequence[str],
     lambdas: Sequence[float],
     extend: bool,

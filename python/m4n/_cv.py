@@ -199,6 +199,18 @@ class TableSearch(Search):
         return self._fit(X, y, sample_weight, groups)
 
 
+class ClassSearch(Search):
+    """The CV form of an estimator of classes or grades."""
+
+    def fit(self: Any, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, *, costs: Any = None) -> Any:
+        """Choose lam (and the surrogate) by cross-validation, then learn from all the data.
+
+        Examples of weight zero count as absent. ``costs``: an array n x k x K of what predictions cost, by example, true
+        class and prediction, instead of cost_matrix.
+        """
+        return self._fit(X, y, sample_weight, groups, costs=costs)
+
+
 class ListSearch(Search):
     """The CV form of an estimator whose X is a list."""
 

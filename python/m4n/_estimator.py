@@ -14,16 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._certificate import Certificate, warn_unless_converged
 from ._errors import Error
-from ._labels import classes_from_names
+from ._labels import Costs, classes_from_names
 from ._options import in_python_words, printer, refusal, shown, solver_options, surrogate_options, threads_of
 from ._parameters import LearningParameters
 
 FIRST_BYTES = b"M4NMODEL"  # of every model file
-
-
-# By rows; and the names of the columns where they are not just the classes.
-Costs = tuple[list[float], list[str]]
-NO_COSTS: Costs = ([], [])
 
 
 class Training(NamedTuple):
@@ -81,10 +76,11 @@ class Estimator(LearningParameters, BaseEstimator):
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         raise NotImplementedError
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Any:
-        """To be called from fit: warnings point at the line that called it."""
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **more: Any) -> Any:
+        """To be called from fit: warnings point at the line that called it. ``more`` is what only some estimators
+        learn from."""
         with undone_on_failure(self):
-            training = self._training(X, y, sample_weight)
+            training = self._training(X, y, sample_weight, **more)
             self._adopt(self._learn(training, X, y, groups), training.classes)
         return warn_unless_converged(self)
 

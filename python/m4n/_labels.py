@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any, Optional, Sequence
+from typing import Any, NamedTuple, Optional, Sequence
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
@@ -173,7 +173,7 @@ def predictions_of(classes: np.ndarray, names: Sequence[str]) -> np.ndarray:
 
 
 def frame_of(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> Any:
-    """Costs with the names of their columns, where there are some and pandas is there to keep them."""
+    """Costs with the names of their columns, where pandas is there to keep them; none: an array of them."""
     if not columns:
         return values
     try:
@@ -194,13 +194,38 @@ def names_once(what: str, labels: Any) -> list[str]:
     return names
 
 
-def costs_by_rows(cost: Any, classes: np.ndarray) -> tuple[list[float], list[str]]:
+class Costs(NamedTuple):
+    """By rows; the names of the columns where they are not just the classes; and for every cost the column of X that
+    holds it, where some differ from example to example."""
+
+    values: list[float] = []
+    predictions: list[str] = []
+    columns: list[str] = []
+
+
+NO_COSTS = Costs()
+
+
+def numbers_and_names(cost: Any) -> tuple[np.ndarray, Optional[np.ndarray]]:
+    """Numbers, 0 where a cell is the name of a column of X, and these names; None: there are none."""
+    expected = "None, a name, or k x k numbers or names of columns of X"
+    try:
+        cells = np.asarray(cost, dtype=object)
+    except ValueError:  # rows of several lengths
+        raise TypeError(f"cost_matrix must be {expected}, found {shown(cost)}") from None
+    is_name = np.vectorize(lambda cell: isinstance(cell, str), otypes=[bool])(cells) if cells.size else np.zeros(0)
+    if not is_name.any():
+        return reals("cost_matrix", cost, expected), None
+    return reals("cost_matrix", np.where(is_name, 0.0, cells), expected), np.where(is_name, cells, "")
+
+
+def costs_by_rows(cost: Any, classes: np.ndarray) -> Costs:
     """k x K costs, row by row, and the names of the columns where they are not just the classes.
 
     The rows of a data frame may have any order, and more classes than are in y. Its columns are the classes, and perhaps
     predictions that are no class; or such predictions alone. An array has the classes first."""
     k, names = len(classes), class_names(classes)
-    values = reals("cost_matrix", cost, "None, a name or k x k numbers")
+    values, named = numbers_and_names(cost)
     predictions: list[str] = []
     if hasattr(cost, "index") and hasattr(cost, "columns"):
         rows, columns = names_once("row", cost.index), names_once("column", cost.columns)
@@ -208,7 +233,8 @@ def costs_by_rows(cost: Any, classes: np.ndarray) -> tuple[list[float], list[str
         there = [name for name in names if name in columns]
         if set(names) <= set(rows) and (len(there) == k or (not there and actions == columns)):
             used = [*there, *actions]
-            values = values[np.ix_([rows.index(name) for name in names], [columns.index(name) for name in used])]
+            used_cells = np.ix_([rows.index(name) for name in names], [columns.index(name) for name in used])
+            values, named = values[used_cells], None if named is None else named[used_cells]
             predictions = used if actions else []
         elif rows != [str(i) for i in range(len(rows))] or columns[: len(rows)] != rows:
             found, expected = f"the rows {rows[:5]} and columns {columns[:5]}", f"each of {names[:5]} once"
@@ -220,4 +246,4 @@ def costs_by_rows(cost: Any, classes: np.ndarray) -> tuple[list[float], list[str
             "may have more of both",
             text=f"cost_matrix has the shape {values.shape}; expected {(k, k)}, one row per true class of y",
         )  # fmt: skip
-    return values.ravel().tolist(), predictions
+    return Costs(values.ravel().tolist(), predictions, [] if named is None else named.ravel().tolist())

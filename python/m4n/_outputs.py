@@ -11,7 +11,7 @@ from . import _core
 from ._errors import Error
 from ._estimator import Estimator, Training
 from ._features import REALS, feature_options, feature_parameters, features_for_core
-from ._labels import text_of
+from ._labels import Costs, text_of
 from ._options import in_python_words, threads_of
 from ._parameters import FeatureParameters
 from ._weights import positive_weights, weights_of
@@ -75,7 +75,7 @@ class OutputTable(FeatureParameters, Estimator):
             flat = weights.of(label).ravel()
             data = _core.examples(rows, 1, flat, outputs, columns, weights.value, names, edges)
         return Training(
-            data, {**options, **named}, (cost, []), None, examples, weights.kept, total_weight=weights.total
+            data, {**options, **named}, Costs(cost), None, examples, weights.kept, total_weight=weights.total
         )
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -10,8 +10,8 @@ import numpy as np
 
 from . import _core
 from ._errors import Error
-from ._estimator import NO_COSTS, Costs, Estimator
-from ._labels import costs_by_rows, index_of, labels_to_judge, refuse_numbers_sorted_as_words
+from ._estimator import Estimator
+from ._labels import NO_COSTS, Costs, costs_by_rows, index_of, labels_to_judge, refuse_numbers_sorted_as_words
 from ._options import listed, word
 from ._parameters import InterceptParameter, doc
 

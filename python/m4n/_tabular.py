@@ -14,9 +14,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
 from ._errors import Error
-from ._estimator import NO_COSTS, Costs, Estimator, Training, has_probabilities
+from ._estimator import Estimator, Training, has_probabilities
+from ._example_costs import (
+    Numbers,
+    columns_of,
+    given_again,
+    has_columns,
+    ignored_names,
+    of_array,
+    require_there,
+    without,
+)
 from ._features import REALS, feature_options, feature_parameters, features_for_core
 from ._labels import (
+    NO_COSTS,
+    Costs,
     class_names,
     costs_by_rows,
     encode,
@@ -44,6 +56,12 @@ class TabularParameters(FeatureParameters):
         default=None,
         metadata=doc("None, 'balanced' or dict", "What the weight of an example is multiplied with, by its class."),
     )
+    ignore: Any = field(
+        default=None,
+        metadata=doc(
+            "list of str or None", "Columns of a data frame X that are no features; costs may still name them."
+        ),
+    )
 
 
 def left_out(y: np.ndarray, classes: np.ndarray) -> str:
@@ -58,16 +76,19 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
     cost_matrix: Any
     _usual_cost: ClassVar[Optional[str]]
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, costs: Any = None) -> Any:
         """Learn from rows X, dense or CSR, and their labels y.
 
-        Examples of weight zero count as absent.
+        Examples of weight zero count as absent. ``costs``: an array n x k x K of what predictions cost, by example, true
+        class and prediction, instead of cost_matrix.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, costs=costs)
 
-    def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
-        order = self._order(y)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=REALS)
+    def _training(self, X: Any, y: Any, sample_weight: Any, costs: Any = None) -> Training:
+        order, frame = self._order(y), X
+        ignored = ignored_names(self.ignore)
+        require_there(X, ignored)
+        X, y = validate_data(self, without(X, ignored), y, accept_sparse="csr", dtype=REALS)
         classes, label = encode(y, order)
         weights = weights_of(sample_weight, X, self._factors(classes, label))
         examples, X = len(label), weights.of(X)
@@ -77,7 +98,7 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
             name, reason = type(self).__name__, left_out(y, classes)
             raise Error(f"only one class in y, {classes!r}; {name} needs at least two{reason}")
         try:
-            options, cost = self._options(classes)
+            options, cost = self._options(classes, costs)
         except Error as error:
             if error.option == "cost_matrix" and not isinstance(self.cost_matrix, str):
                 error.args = (f"{error}{left_out(y, classes)}",)
@@ -85,6 +106,15 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         names = text_of("column", getattr(self, "feature_names_in_", ()))
         with in_python_words():
             data = _core.examples(features_for_core(X), 1, label, 1, class_names(classes), weights.value, names, [])
+        own: Optional[Numbers] = None
+        if costs is not None:
+            cost, own = of_array(costs, examples, len(classes))
+        elif cost.columns:
+            own = columns_of(frame, cost.columns)
+        if own is not None:
+            data.set_costs((own[0], np.ascontiguousarray(weights.of(own[1]))))
+        if ignored:
+            options["ignore"] = ",".join(ignored)
         return Training(data, options, cost, classes, examples, weights.kept, weights.total)
 
     def _factors(self, classes: np.ndarray, label: np.ndarray) -> Optional[np.ndarray]:
@@ -109,12 +139,17 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         """The classes in an order that is not that of numbers or words."""
         return None
 
-    def _options(self, classes: np.ndarray) -> tuple[dict[str, str], Costs]:
+    def _options(self, classes: np.ndarray, given: Any) -> tuple[dict[str, str], Costs]:
+        """``given``: costs by example, which leave no room for others."""
         options = {**self._common_options(), **feature_options(self)}
         if self.class_weight is not None and not isinstance(self.class_weight, dict):
             if not isinstance(self.class_weight, str) or self.class_weight != "balanced":
                 raise refusal("class_weight", self.class_weight, "None, 'balanced' or a dict of weights by class")
             options["class-weight"] = "balanced"
+        if given is not None:
+            if self.cost_matrix is not None and not isinstance(self.cost_matrix, str):
+                raise refusal("costs", "", "None where cost_matrix is set", text="costs and cost_matrix are both set")
+            return options, NO_COSTS
         cost = self._cost(classes)
         if isinstance(cost, str):
             options["loss"] = cost
@@ -144,6 +179,8 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
 
     def _scores(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
+        # Columns that are no features need not be there any more.
+        X = without(X, self._model.ignored_columns) if has_columns(X) else X
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=REALS)
         with in_python_words():
             return self._model.scores(features_for_core(X), threads_of(self.n_jobs))
@@ -153,29 +190,37 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         scores = self._scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The class of every row, by the decoder decode_; or the name of an action, where the costs have some."""
+    def predict(self, X: Any, *, costs: Any = None) -> np.ndarray:
+        """The class of every row, by the decoder decode_; or the name of an action, where the costs have some.
+
+        ``costs``: n x k x K, where fit was given such costs, unless decode_ is 'argmax'.
+        """
         scores = self._scores(X)
-        return self.predictions_[self._model.decode(scores, threads_of(self.n_jobs))]
+        needed = self.decode_ != "argmax" and self._model.surrogate != "qs"
+        own = given_again(self._model, X, costs, len(scores), needed=needed)
+        with in_python_words():
+            return self.predictions_[self._model.decode(scores, threads_of(self.n_jobs), own)]
 
     @available_if(has_probabilities)
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, *, costs: Any = None) -> np.ndarray:
         """Probabilities of the classes, n x k: of surrogate='crf', or the maximiser of the smoothed game, which can be
-        zero, where smoothing is set."""
+        zero, where smoothing is set; that takes the ``costs`` of the examples, where fit was given such."""
         scores = self._scores(X)
-        return self._model.probabilities(scores, threads_of(self.n_jobs)).reshape(len(scores), -1)
+        own = given_again(self._model, X, costs, len(scores), needed=self._model.smoothing > 0)
+        with in_python_words():
+            return self._model.probabilities(scores, threads_of(self.n_jobs), own).reshape(len(scores), -1)
 
     @available_if(has_probabilities)
-    def predict_log_proba(self, X: Any) -> np.ndarray:
+    def predict_log_proba(self, X: Any, *, costs: Any = None) -> np.ndarray:
         """Logarithms of predict_proba."""
-        return np.log(self.predict_proba(X))
+        return np.log(self.predict_proba(X, costs=costs))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, costs: Any = None) -> float:
         """Minus the mean cost of the predictions where costs are set, accuracy where every mistake costs the same.
 
         A label that was not in the training data costs the most a prediction can.
         """
-        predicted = self.predict(X)
+        predicted = self.predict(X, costs=costs)
         if sample_weight is not None:
             sample_weight = positive_weights(sample_weight, predicted)
         if self._usual_cost is None and self._model.loss == "zero-one":
@@ -188,19 +233,26 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
             raise Error(f"no label of y is a class of the model, which has {self.classes_[:5]}")
         number = {name: p for p, name in enumerate(self.predictions_.tolist())}
         lengths, found = [1] * len(truth), np.array([number[name] for name in predicted.tolist()])
-        return -self._model.mean_loss(lengths, truth.astype(np.int32), found.astype(np.int32), sample_weight)
+        own = given_again(self._model, X, costs, len(truth), needed=True)
+        with in_python_words():
+            return -self._model.mean_loss(lengths, truth.astype(np.int32), found.astype(np.int32), sample_weight, own)
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
         named = model.loss != "matrix" and (model.loss != "zero-one" or cls._usual_cost is not None)
         cost = model.loss if named else None
         if model.loss == "matrix":
-            cost = frame_of(model.cost().reshape(len(model.classes), -1), model.classes, model.predictions)
+            values = model.cost().reshape(len(model.classes), -1)
+            if model.cost_columns:
+                named = np.array(model.cost_columns, dtype=object).reshape(values.shape)
+                values = np.where(named == "", values.astype(object), named)
+            cost = frame_of(values, model.classes, model.predictions)
         return {
             **super()._parameters_of(model),
             **feature_parameters(model),
             "cost_matrix": cost,
             "smoothing": model.smoothing,
+            "ignore": model.ignored_columns or None,
         }
 
     def __sklearn_tags__(self) -> Any:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _core
-from ._cv import TableSearch
+from ._cv import ClassSearch
 from ._options import quoted
 from ._parameters import LamParameter, doc, documented
 from ._tabular import MaxMinTabular
@@ -26,7 +26,9 @@ class ClassEstimator(MaxMinTabular):
             f"None, k x k array or {quoted(_core.losses(_task))}",
             """cost_matrix[true][predicted], classes in the order of classes_. None, 'zero-one': every mistake costs 1.
             The others are |i - j| and (i - j)^2 for the ranks i and j of classes that are numbers. A data frame whose
-            rows and columns are named by classes may have any order, and more classes than y.""",
+            rows and columns are named by classes may have any order, and more classes than y. Further columns are
+            predictions that are no class. A cell that is a word names a column of X: the cost differs from example to
+            example.""",
         ),
     )
 
@@ -57,7 +59,7 @@ class MaxMinClassifier(LamParameter, ClassEstimator):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class MaxMinClassifierCV(TableSearch, ClassEstimator):
+class MaxMinClassifierCV(ClassSearch, ClassEstimator):
     """MaxMinClassifier with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
 
     Attributes

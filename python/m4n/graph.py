@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._cv import ListSearch
 from ._errors import Error
-from ._estimator import Costs, Training, has_probabilities
+from ._estimator import Training, has_probabilities
 from ._features import REALS, features_for_core
-from ._labels import class_names, encode
+from ._labels import Costs, class_names, encode
 from ._options import in_python_words, listed, shown, threads_of
 from ._parameters import LamParameter, documented
 from ._parts import PartEstimator, cut, labels_of

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from . import _core
 from ._cv import ListSearch
 from ._errors import Error
-from ._estimator import NO_COSTS, Estimator, Training, has_probabilities
+from ._estimator import Estimator, Training, has_probabilities
 from ._features import REALS
+from ._labels import NO_COSTS
 from ._options import in_python_words, listed, threads_of
 from ._parameters import LamParameter, doc, documented
 from ._weights import kept_of, weights_of, with_weights

@@ -9,9 +9,9 @@ from typing import Any, Optional
 import numpy as np
 
 from . import _core
-from ._cv import TableSearch
+from ._cv import ClassSearch
 from ._errors import Error
-from ._labels import classes_from_names, refuse_numbers_sorted_as_words
+from ._labels import Costs, classes_from_names, refuse_numbers_sorted_as_words
 from ._options import quoted, word
 from ._parameters import LamParameter, doc, documented
 from ._tabular import MaxMinTabular
@@ -67,7 +67,7 @@ class OrderedGrades(MaxMinTabular):
         if _ascend(classes):
             return cost
         # A model file calls costs of steps by name only where the grades are numbers in their order.
-        return _core.named_cost(cost, len(classes)).ravel().tolist(), []
+        return Costs(_core.named_cost(cost, len(classes)).ravel().tolist())
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class MaxMinOrdinalClassifier(LamParameter, OrderedGrades):
 
 @documented
 @dataclass(kw_only=True, eq=False, repr=False)
-class MaxMinOrdinalClassifierCV(TableSearch, OrderedGrades):
+class MaxMinOrdinalClassifierCV(ClassSearch, OrderedGrades):
     """MaxMinOrdinalClassifier with lam, and if asked the surrogate, chosen by the mean cost on held-out parts.
 
     The attributes are those of MaxMinClassifierCV.

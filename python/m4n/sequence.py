@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from . import _core
 from ._cv import ListSearch
 from ._errors import Error
-from ._estimator import Costs, Training, has_probabilities
+from ._estimator import Training, has_probabilities
 from ._features import REALS, features_for_core
 from ._labels import (
+    Costs,
     class_names,
     csv_text,
     encode,

@@ -57,6 +57,7 @@ Evaluation evaluate(const Model& model, const Dataset& data, std::span<const std
   examples.data.label = examples.truth = data.label;
   examples.data.labels = data.labels;
   examples.data.weight = data.weight;
+  examples.data.costs = data.costs;
   examples.data.class_names = examples.names = model.classes();
   return evaluate(model, examples, predicted);
 }

@@ -59,6 +59,7 @@ ModelCommon described(const TrainOptions& options, const Dataset& data) {
   out.weights_column = options.read.weights;
   out.id_column = options.read.id;
   out.fold_column = options.read.fold;
+  out.ignored_columns = options.read.ignore;
   out.tol = options.tol;
   out.n = out.parts = data.examples();
   out.seed = options.seed;
@@ -82,7 +83,7 @@ double lambda_unit(const TrainOptions& options, const Dataset& data) {
   const detail::Structure& structure = detail::structure_named(options.task);
   const auto n = static_cast<double>(std::max<std::size_t>(data.examples(), 1));
   const double parts = structure.traits().several_parts ? static_cast<double>(data.label.size()) / n : 1;
-  const double mistake = structure.loss(options, data.class_names).mistake;
+  const double mistake = structure.loss(options, data).mistake;
   return mistake > 0 ? parts / mistake : parts;
 }
 
@@ -97,7 +98,7 @@ std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std
   const TrainOptions options = completed(requested);
   const detail::Structure& structure = detail::structure_named(options.task);
   ModelCommon common = detail::described(options, data);
-  common.decode = structure.decoder(options, structure.loss(options, data.class_names));
+  common.decode = structure.decoder(options, structure.loss(options, data));
   const auto set = structure.prepare(std::move(data), options, context);
   set->describe(common);
 

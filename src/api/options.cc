@@ -118,6 +118,19 @@ OptionRow column(Entry entry, std::string ReadOptions::*member) {
           entry.scope};
 }
 
+OptionRow ignore_row() {
+  return {"ignore",
+          "COLUMN,...",
+          "none",
+          "columns that are no features; costs may still name them",
+          [](TrainOptions& o, const std::string& value) {
+            o.read.ignore = split_list(value);
+            for (const std::string& name : o.read.ignore) parse_nonempty("ignore", name, "names of columns a,b,...");
+          },
+          [](const TrainOptions& o) { return !o.read.ignore.empty(); },
+          some_tasks};
+}
+
 OptionRow task_row() {
   std::vector<std::string> summaries;
   for (const Structure* structure : structures()) summaries.push_back(structure->traits().summary);
@@ -284,6 +297,7 @@ std::vector<OptionRow> make_table() {
              &ReadOptions::target));
   add(column({"id", "", "none", "column that names the examples; carried along, never learnt from", some_tasks},
              &ReadOptions::id));
+  add(ignore_row());
   add(whole({"bins", "N", "off", "ordinal: cut a raw numeric target into N grades", some_tasks}, 2, max_bins,
             &T::bins));
   add(choice<Binning>(

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include "core/message.h"
+#include "core/option_values.h"
+#include "losses/cost_matrix.h"
+#include "losses/registry.h"
 #include "structures/structure.h"
 #include "structures/table_structure.h"
 
@@ -36,6 +39,8 @@ const TableStructure& structure_by_columns(const RawTable& table, const TrainOpt
 TrainingData read(const std::string& path, TrainOptions& options, const Notes& note) {
   using namespace detail;
   validate(options);
+  if (names_a_file(options.loss) && !options.loss.starts_with(tree_prefix))
+    options.read.costs = words_in_costs(options.loss);
   const Notes told = note ? note : [](const std::string&) {};
   Input input = Input::open(path);
   LineReader lines(input);

@@ -16,6 +16,8 @@ class CsvRows {
   CsvRows(LineReader& lines, CsvColumns columns, Truth truth)
       : lines_(lines), columns_(std::move(columns)), truth_(truth) {
     matrix_.cols = columns_.feature_names.size();
+    for (const std::size_t c : columns_.cost_columns) table_.costs.names.push_back(columns_.names[c]);
+    table_.costs.values.cols = columns_.cost_columns.size();
   }
 
   RawTable read() {
@@ -24,6 +26,7 @@ class CsvRows {
       if (!blank_lines.pass(line, lines_, matrix_.rows > 0)) add(line);
     if (matrix_.rows == 0)
       throw Error(say("{}: only a header and no examples; expected one line per example", lines_.file()));
+    table_.costs.values.rows = table_.costs.names.empty() ? 0 : matrix_.rows;
     table_.x = std::move(matrix_);
     if (columns_.target_column >= 0)
       table_.target_name = columns_.names[static_cast<std::size_t>(columns_.target_column)];
@@ -40,6 +43,10 @@ class CsvRows {
     const std::size_t start = matrix_.values.size();
     matrix_.values.resize(start + matrix_.cols);
     double* const features = matrix_.values.data() + start;
+    if (!columns_.cost_columns.empty()) {
+      make_room(table_.costs.values.values, columns_.cost_columns.size(), lines_);
+      table_.costs.values.values.resize((matrix_.rows + 1) * columns_.cost_columns.size());
+    }
     line_ = line;
     const char* p = line.data();
     const char* const end = p + line.size();
@@ -58,9 +65,20 @@ class CsvRows {
         add_other(static_cast<CsvColumns::Role>(role), p, end, c);
     }
     if (p != end) refuse_length();
+    if (!columns_.cost_columns.empty()) add_costs(features);
     if (columns_.outputs == OutputColumns::ranks && !columns_.output_names.empty()) check_ranks();
     table_.line.push_back(lines_.line_number());
     ++matrix_.rows;
+  }
+
+  // The numbers of this row that costs name and that were read for something else: a feature, the weight.
+  void add_costs(const double* features) {
+    double* const row = table_.costs.values.values.data() + matrix_.rows * columns_.cost_columns.size();
+    for (std::size_t place = 0; place < columns_.cost_columns.size(); ++place) {
+      const std::ptrdiff_t role = columns_.role[columns_.cost_columns[place]];
+      if (role >= 0) row[place] = features[role];
+      if (role == CsvColumns::weight) row[place] = table_.weight.back();
+    }
   }
 
   void add_other(CsvColumns::Role role, const char*& p, const char* end, std::size_t c) {
@@ -71,6 +89,12 @@ class CsvRows {
                         largest_weight));
       make_room(table_.weight, 1, lines_);
       table_.weight.push_back(weight);
+      return;
+    }
+    if (role == CsvColumns::cost) {
+      const auto& all = columns_.cost_columns;
+      const auto place = static_cast<std::size_t>(std::find(all.begin(), all.end(), c) - all.begin());
+      table_.costs.values.values[matrix_.rows * all.size() + place] = number(p, end, c);
       return;
     }
     const std::string_view cell = text(p, end, c);

@@ -4,7 +4,8 @@
 // the answer away: `target` beside `label` where neither was asked for, and the other outputs where one of several
 // (y1.. or r1..) was. Ranks r1, r2, .. and marks y1, y2, .. are the output together where the task says so, or where
 // there is neither label nor target. For a trained model the columns are found by name instead, in any order, and the
-// columns that were label, weights, id and fold in training are known to be no features.
+// columns that were label, weights, id, fold or ignored in training are known to be no features. A column whose numbers
+// costs name is a feature like others unless it is ignored.
 #include <fmt/format.h>
 
 #include <unordered_map>
@@ -41,6 +42,10 @@ class Assignment {
 
   CsvColumns run(Truth truth, const ExpectedColumns* expected) {
     columns_.outputs = chosen_outputs(expected);
+    for (const std::string& name : options_.ignore) {
+      find_named(name, "ignore");
+      ignored_.insert(name);
+    }
     if (columns_.outputs == OutputColumns::one)
       columns_.target_column = find_target(truth);
     else
@@ -53,6 +58,11 @@ class Assignment {
         if (named[a] >= 0 && named[a] == named[b])
           throw UsageError(
               say("{}: one column is asked to be two of target, weights, id and folds; => name different ones", file_));
+    for (const std::ptrdiff_t column : named)
+      if (column >= 0 && ignored_.contains(columns_.names[static_cast<std::size_t>(column)]))
+        throw UsageError(
+            say("{}: --ignore {}: the column is the target, weights, id or folds; => leave one of the two out", file_,
+                columns_.names[static_cast<std::size_t>(column)]));
     for (const std::ptrdiff_t column : {weight, id, fold})
       if (column >= 0 && columns_.role[static_cast<std::size_t>(column)] <= CsvColumns::first_output)
         throw UsageError(
@@ -65,7 +75,7 @@ class Assignment {
     for (std::size_t c = 0; c < columns_.names.size(); ++c) {
       const auto here = static_cast<std::ptrdiff_t>(c);
       if (here == target || here == weight || here == id || here == fold || known_.contains(columns_.names[c]) ||
-          is_output(columns_.names[c]))
+          ignored_.contains(columns_.names[c]) || is_output(columns_.names[c]))
         continue;
       (gives_answer_away(columns_.names[c]) ? given_away : others).push_back(c);
     }
@@ -78,6 +88,7 @@ class Assignment {
       number_features(others, expected);
     else
       match_features(others, *expected);
+    find_costs(expected);
     return std::move(columns_);
   }
 
@@ -108,6 +119,21 @@ class Assignment {
       if (const auto [at, is_new] = first.emplace(names[c], c + 1); !is_new)
         throw Error(say("{}: line {}: columns {} and {} are both called {}; names must differ", file_, line_,
                         at->second, c + 1, shown(names[c])));
+  }
+
+  // What costs name beside the columns of the file may be a class; a trained model knows.
+  void find_costs(const ExpectedColumns* expected) {
+    for (const std::string& name : expected != nullptr ? expected->costs : options_.costs) {
+      const std::ptrdiff_t at = find(name);
+      if (at < 0 && expected != nullptr)
+        throw Error(say("{}: line {}: no column {}, which the costs of the model name; the columns are {}", file_,
+                        line_, shown(name), shown_list(columns_.names, 10)));
+      if (at < 0) continue;
+      std::ptrdiff_t& role = columns_.role[static_cast<std::size_t>(at)];
+      if (role == CsvColumns::ignored) role = CsvColumns::cost;
+      if (role >= 0 || role == CsvColumns::cost || role == CsvColumns::weight)
+        columns_.cost_columns.push_back(static_cast<std::size_t>(at));
+    }
   }
 
   std::ptrdiff_t find(const std::string& name) const {
@@ -228,7 +254,7 @@ class Assignment {
       if (at == place_.end())
         throw Error(
             say("{}: line {}, column {}: {} is no feature of the model (it has {}: {}); => remove the column, or name "
-                "it with --target, --id or --weights if it is the label, an id or a weight",
+                "it with --target, --id, --weights or --ignore if it is the label, an id, a weight or none of these",
                 file_, line_, c + 1, shown(columns_.names[c]), expected.feature_names.size(),
                 shown_list(expected.feature_names, 5)));
       columns_.role[c] = static_cast<std::ptrdiff_t>(at->second);
@@ -248,7 +274,8 @@ class Assignment {
   const ReadOptions& options_;
   std::string wanted_target_;  // as asked for, or as the model remembers it; empty: label, else target
   std::unordered_map<std::string, std::size_t> place_;  // of the model's features
-  std::unordered_set<std::string> known_;               // label, weights, id and fold of the training data
+  std::unordered_set<std::string> known_;    // label, weights, id, fold and ignored columns of the training data
+  std::unordered_set<std::string> ignored_;  // as asked for
   CsvColumns columns_;
 };
 

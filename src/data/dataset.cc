@@ -78,6 +78,8 @@ Dataset subset(const Dataset& data, std::span<const std::size_t> examples) {
   for (const std::size_t l : runs(data.labels, examples)) out.label.push_back(data.label[l]);
   if (!data.weight.empty())
     for (const std::size_t i : examples) out.weight.push_back(data.weight[i]);
+  if (!data.costs.names.empty())
+    out.costs = {data.costs.names, take(data.costs.values, {examples.begin(), examples.end()})};
   out.feature_rows = regrouped(data.feature_rows, examples);
   out.labels = regrouped(data.labels, examples);
   out.input = data.input;

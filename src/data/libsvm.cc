@@ -155,6 +155,10 @@ RawTable read_libsvm(LineReader& lines, const ReadOptions& options, Truth truth,
       throw UsageError(
           say("{}: LIBSVM files have no named columns, so {} {} means nothing here; => leave it out or use CSV",
               lines.file(), detail::option(option), *name));
+  if (!options.ignore.empty() || (expected != nullptr && !expected->costs.empty()))
+    throw UsageError(say("{}: LIBSVM files have no named columns, so {} cannot be found here; => use CSV", lines.file(),
+                         options.ignore.empty() ? say("the costs' {}", shown_list(expected->costs, 5))
+                                                : say("--ignore {}", fmt::join(options.ignore, ","))));
   return LibsvmRows(lines, truth, expected).read();
 }
 

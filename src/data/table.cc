@@ -78,6 +78,7 @@ Dataset unlabelled(RawTable& table) {
   data.x = std::move(table.x);
   data.feature_names = std::move(table.feature_names);
   data.weight = std::move(table.weight);
+  data.costs = std::move(table.costs);
   data.feature_rows = data.labels = Groups(n);
   return data;
 }

@@ -27,6 +27,7 @@ struct RawTable {
   std::vector<std::string> target;         // one cell per example, as written; empty if there is no such column
   std::vector<std::string> output_names;   // r1, r2, .. or y1, y2, .. where these are the output together
   std::vector<std::int32_t> outputs;  // n x output_names: ranks from 1, a permutation in each row; or marks 0 and 1
+  CostColumns costs;                  // those asked for that the file has
   std::vector<double> weight;         // empty: no such column
   std::vector<std::string> ids;       // empty: no such column
   std::vector<std::string> folds;     // empty: no such column
@@ -38,7 +39,8 @@ struct ExpectedColumns {
   std::vector<std::string> feature_names;  // empty: they have none
   std::size_t d = 0, outputs = 0;          // features; columns r1.. or y1..
   OutputColumns output_columns = OutputColumns::one;
-  std::vector<std::string> no_features;  // label, weights, id and fold of the training data
+  std::vector<std::string> no_features;  // label, weights, id, fold and ignored columns of the training data
+  std::vector<std::string> costs;        // columns whose numbers costs name, which must be there
   std::string target;                    // the label's; empty: the usual names
 };
 
@@ -73,7 +75,8 @@ struct CsvColumns {
     id = -3,
     fold = -4,
     ignored = -5,
-    first_output = -6                      // and below: the place of one of several outputs, counted downwards
+    cost = -6,                             // and no feature
+    first_output = -7                      // and below: the place of one of several outputs, counted downwards
   };                                       // >= 0: the feature's place
   std::vector<std::string> names;          // as in the header
   std::vector<std::ptrdiff_t> role;        // one per column of the file
@@ -82,6 +85,7 @@ struct CsvColumns {
   OutputColumns outputs = OutputColumns::one;
   std::vector<std::string> output_names;  // r1, r2, .. or y1, y2, .. in this order; none if `outputs` is one
   std::ptrdiff_t target_column = -1;      // -1: none
+  std::vector<std::size_t> cost_columns;  // of the file: features or not
 };
 CsvColumns assign_columns(std::vector<std::string> header, const std::string& file, std::size_t line,
                           const ReadOptions& options, Truth truth, const ExpectedColumns* expected);

@@ -84,6 +84,8 @@ inline constexpr std::uint8_t state_row = 2;
 class MatrixGame {
  public:
   explicit MatrixGame(const CostMatrix& cost);  // keeps a pointer; cost must outlive it
+  // Reads the numbers of the cost matrix again.
+  void read() { padded_.read(*cost_); }
 
   // Scratch for one thread; solve() allocates nothing.
   struct Workspace {

@@ -30,6 +30,8 @@ inline constexpr std::uint8_t state_prox_row = 4;
 class MatrixProx {
  public:
   explicit MatrixProx(const CostMatrix& cost);
+  // Other costs of the same size.
+  void read(const CostMatrix& cost) { padded_.read(cost); }
 
   // Scratch for one thread; step() allocates nothing.
   struct Workspace {

@@ -17,6 +17,10 @@ class PaddedCost {
  public:
   explicit PaddedCost(const CostMatrix& cost)
       : k_(cost.k()), stride_(kernels::padded(k_)), truth_(k_ * stride_, 0.0), prediction_(truth_) {
+    read(cost);
+  }
+  // Other costs of the same size.
+  void read(const CostMatrix& cost) {
     double least = cost(0, 0), most = least;
     for (std::size_t t = 0; t < k_; ++t) {
       for (std::size_t p = 0; p < k_; ++p) {
@@ -26,11 +30,7 @@ class PaddedCost {
       }
     }
     magnitude_ = std::max(std::abs(least), std::abs(most));
-    if (most > least) {
-      range_ = most - least;
-    } else if (magnitude_ > 0) {
-      range_ = magnitude_;
-    }
+    range_ = most > least ? most - least : magnitude_ > 0 ? magnitude_ : 1;
   }
 
   std::size_t k() const { return k_; }

@@ -142,7 +142,7 @@ void refuse_missing_rows(const TextGrid& grid, const std::vector<std::string>& c
 }  // namespace
 
 CostMatrix CostMatrix::from_csv(std::string_view text, const std::vector<std::string>& classes,
-                                const std::string& origin) {
+                                const std::string& origin, const ColumnMean& mean) {
   const std::size_t k = classes.size();
   const TextGrid grid = split_rows(text, origin);
   const std::size_t rows = grid.cells.size();
@@ -211,16 +211,23 @@ CostMatrix CostMatrix::from_csv(std::string_view text, const std::vector<std::st
     column_order.push_back(j < k && !row_order.order.empty() ? row_order.order[j] : j);
 
   std::vector<double> cost(k * columns);
+  std::vector<std::string> data_columns(k * columns);
   for (std::size_t i = 0; i < k; ++i)
     for (std::size_t j = 0; j < columns; ++j) {
       const std::string& cell = grid.cells[i + header][j + names];
-      const auto value = finite_number(cell);
+      const std::size_t entry = (row_order.order.empty() ? i : row_order.order[i]) * columns + column_order[j];
+      auto value = finite_number(cell);
+      if (!value && mean) {
+        value = mean(cell);
+        data_columns[entry] = cell;
+      }
       if (!value)
-        throw Error(say("{}: line {}, column {}: {} is no finite number; expected a cost", origin,
-                        grid.line[i + header], j + names + 1, shown(cell)));
-      cost[(row_order.order.empty() ? i : row_order.order[i]) * columns + column_order[j]] = *value;
+        throw Error(say("{}: line {}, column {}: {} is no finite number{}; expected a cost", origin,
+                        grid.line[i + header], j + names + 1, shown(cell),
+                        mean ? " and no column of numbers in the data" : ""));
+      cost[entry] = *value;
     }
-  return from_values(std::move(cost), k, "matrix", classes, origin, std::move(predictions));
+  return from_values(std::move(cost), k, "matrix", classes, origin, std::move(predictions), std::move(data_columns));
 }
 
 namespace {
@@ -306,10 +313,29 @@ Tree read_tree(std::string_view text, const std::string& origin) {
 
 }  // namespace
 
-CostMatrix CostMatrix::read(const std::string& path, const std::vector<std::string>& classes) {
+CostMatrix CostMatrix::read(const std::string& path, const std::vector<std::string>& classes, const ColumnMean& mean) {
   Input input = Input::open(path);
   const std::string text = read_all(input, largest_cost_file);
-  return from_csv(text, classes, input.name());
+  return from_csv(text, classes, input.name(), mean);
+}
+
+std::vector<std::string> words_in_costs(const std::string& path) {
+  Input input = Input::open(path);
+  const std::string text = read_all(input, largest_cost_file);
+  const TextGrid grid = split_rows(text, input.name());
+  const auto is_word = [](const std::string& cell) { return !cell.empty() && !finite_number(cell); };
+  // Names of predictions and classes stand in a first row and a first column of words alone.
+  const std::size_t first_row = !grid.cells.empty() && is_header(grid.cells[0]) ? 1 : 0;
+  const bool names =
+      std::all_of(grid.cells.begin() + static_cast<std::ptrdiff_t>(std::min(first_row, grid.cells.size())),
+                  grid.cells.end(), [&](const auto& row) { return is_word(row[0]); });
+  std::vector<std::string> out;
+  for (std::size_t r = first_row; r < grid.cells.size(); ++r)
+    for (std::size_t c = names ? 1 : 0; c < grid.cells[r].size(); ++c)
+      if (const std::string& cell = grid.cells[r][c];
+          is_word(cell) && std::find(out.begin(), out.end(), cell) == out.end())
+        out.push_back(cell);
+  return out;
 }
 
 CostMatrix CostMatrix::from_tree(std::string_view text, const std::vector<std::string>& classes, bool inner,
@@ -340,7 +366,8 @@ CostMatrix CostMatrix::from_tree(std::string_view text, const std::vector<std::s
   return from_values(std::move(cost), k, "matrix", classes, origin, std::move(predictions));
 }
 
-CostMatrix CostMatrix::parse(const std::string& spec, const std::vector<std::string>& classes, bool inner) {
+CostMatrix CostMatrix::parse(const std::string& spec, const std::vector<std::string>& classes, bool inner,
+                             const ColumnMean& mean) {
   if (inner && !spec.starts_with(tree_prefix))
     throw UsageError(say("--inner is about the nodes of a tree; => use --loss tree:FILE, or leave it out"));
   if (spec.starts_with(tree_prefix)) {
@@ -356,7 +383,7 @@ CostMatrix CostMatrix::parse(const std::string& spec, const std::vector<std::str
   if (!std::filesystem::exists(spec, ignored))
     throw UsageError(say("unknown loss {}, and there is no file of that name; expected {}|FILE.csv", shown(spec),
                          fmt::join(loss_names(LossFamily::classes), "|")));
-  return read(spec, classes);
+  return read(spec, classes, mean);
 }
 
 }  // namespace m4n::detail

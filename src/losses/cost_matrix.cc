@@ -64,6 +64,15 @@ void CostMatrix::set_values(std::vector<double> cost) {
   by_truth_ = std::move(cost);
   width_ = by_truth_.size() / k_;
   by_prediction_.resize(by_truth_.size());
+  derive();
+}
+
+void CostMatrix::replace(std::span<const double> cost) {
+  std::copy(cost.begin(), cost.end(), by_truth_.begin());
+  derive();
+}
+
+void CostMatrix::derive() {
   symmetric_ = !has_actions();
   largest_ = *std::max_element(by_truth_.begin(), by_truth_.end());
   smallest_ = *std::min_element(by_truth_.begin(), by_truth_.end());
@@ -73,7 +82,8 @@ void CostMatrix::set_values(std::vector<double> cost) {
     const double best = *std::min_element(row.begin(), row.end());
     for (std::size_t p = 0; p < width_; ++p) {
       by_prediction_[p * k_ + t] = row[p];
-      symmetric_ = symmetric_ && row[p] == by_truth_[p * width_ + t];
+      symmetric_ = symmetric_ && row[p] == by_truth_[p * width_ + t] &&
+                   (columns_.empty() || columns_[t * width_ + p] == columns_[p * width_ + t]);
       excess += row[p] - best;
     }
   }
@@ -107,10 +117,13 @@ std::vector<std::string> usual_predictions(const std::vector<std::string>& class
   return out;
 }
 
-// Where a class is among the predictions, it must be the cheapest class for its own examples.
+// Where a class is among the predictions, it must be the cheapest class for its own examples. Entries that differ from
+// example to example are for ExampleCosts to check.
 void check_costs(const std::vector<double>& cost, std::size_t k, const std::vector<std::string>& classes,
-                 const std::vector<std::string>& predictions, const std::string& origin) {
+                 const std::vector<std::string>& predictions, const std::vector<std::string>& columns,
+                 const std::string& origin) {
   const std::size_t width = cost.size() / k;
+  const auto varies = [&](std::size_t entry) { return !columns.empty() && !columns[entry].empty(); };
   const ClassIndex index(classes);
   // The column of every class, and the class of every column, where there is one.
   std::vector<std::optional<std::size_t>> column(k), of_column(width);
@@ -122,6 +135,7 @@ void check_costs(const std::vector<double>& cost, std::size_t k, const std::vect
   for (std::size_t t = 0; t < k; ++t)
     for (std::size_t p = 0; p < width; ++p) {
       const double here = cost[t * width + p];
+      if (varies(t * width + p)) continue;
       if (!std::isfinite(here))
         throw Error(say("{}: cost of predicting {} when the truth is {} is {}; expected a finite number", origin,
                         class_name(names, p), class_name(classes, t), here));
@@ -131,20 +145,21 @@ void check_costs(const std::vector<double>& cost, std::size_t k, const std::vect
                 "one number",
                 origin, class_name(classes, t), class_name(names, p), here, largest_cost));
       const double right = column[t] ? cost[t * width + *column[t]] : std::numeric_limits<double>::quiet_NaN();
+      if (column[t] && varies(t * width + *column[t])) continue;
       if (of_column[p] && *of_column[p] != t && std::isfinite(right) && here <= right)
         throw Error(
             say("{}: row {} (truth), column {} (prediction): the wrong prediction costs {}, no more than the "
                 "right one ({}); every mistake must cost more than the right answer of its row",
                 origin, class_name(classes, t), class_name(names, p), here, right));
     }
-  check_range(cost, k, classes, names, origin);
+  if (columns.empty()) check_range(cost, k, classes, names, origin);
 }
 
 }  // namespace
 
 CostMatrix CostMatrix::from_values(std::vector<double> cost, std::size_t k, const std::string& name,
                                    const std::vector<std::string>& classes, const std::string& origin,
-                                   std::vector<std::string> predictions) {
+                                   std::vector<std::string> predictions, std::vector<std::string> columns) {
   const std::size_t width = k > 0 ? cost.size() / k : 0;
   if (k == 0 || cost.empty() || cost.size() % k != 0 || (width < k && predictions.empty()))
     throw Error(
@@ -159,18 +174,28 @@ CostMatrix CostMatrix::from_values(std::vector<double> cost, std::size_t k, cons
   for (std::size_t p = 0; p < predictions.size(); ++p)
     if (distinct.find(predictions[p]) != p)
       throw Error(say("{}: the prediction {} stands there twice; => rename one", origin, shown(predictions[p])));
-  check_costs(cost, k, classes, predictions, origin);
+  if (std::all_of(columns.begin(), columns.end(), [](const std::string& column) { return column.empty(); }))
+    columns.clear();
+  if (!columns.empty() && columns.size() != cost.size())
+    throw Error(say("{}: {} names of columns for {} costs", origin, columns.size(), cost.size()));
+  check_costs(cost, k, classes, predictions, columns, origin);
   CostMatrix result;
   result.k_ = k;
   result.name_ = name;
+  if (const ClassIndex index(classes); !predictions.empty())
+    for (const std::string& prediction : predictions) {
+      const auto c = index.find(prediction);
+      result.class_of_.push_back(c ? static_cast<std::int32_t>(*c) : -1);
+    }
   result.prediction_names_ = std::move(predictions);
+  result.columns_ = std::move(columns);
   const auto set_multiple = [&](LossKind kind, double scale, auto unit) {
     result.kind_ = kind;
     result.scale_ = scale;
     for (std::size_t t = 0; t < k; ++t)
       for (std::size_t p = 0; p < k; ++p) cost[t * k + p] = scale * unit(t, p);
   };
-  if (!result.has_actions()) {
+  if (!result.has_actions() && !result.varies()) {
     if (const double c = multiple_of(cost, k, zero_one); c > 0)
       set_multiple(LossKind::zero_one, c, zero_one);
     else if (const double slope = multiple_of(cost, k, distance); slope > 0)
@@ -182,24 +207,34 @@ CostMatrix CostMatrix::from_values(std::vector<double> cost, std::size_t k, cons
 
 CostMatrix CostMatrix::with_reject(double cost, const std::vector<std::string>& classes) const {
   std::vector<double> values;
+  std::vector<std::string> columns;
   for (std::size_t t = 0; t < k_; ++t) {
     values.insert(values.end(), of_truth(t).begin(), of_truth(t).end());
     values.push_back(cost);
+    if (!varies()) continue;
+    const auto first = columns_.begin() + static_cast<std::ptrdiff_t>(t * width_);
+    columns.insert(columns.end(), first, first + static_cast<std::ptrdiff_t>(width_));
+    columns.emplace_back();
   }
   std::vector<std::string> names = has_actions() ? prediction_names_ : classes;
   names.emplace_back("reject");
-  return from_values(std::move(values), k_, "matrix", classes, fmt::format("--reject {}", cost), std::move(names));
+  return from_values(std::move(values), k_, "matrix", classes, fmt::format("--reject {}", cost), std::move(names),
+                     std::move(columns));
 }
 
 CostMatrix CostMatrix::squared() const {
   CostMatrix out;
   out.k_ = std::max(k_, width_);
   out.name_ = name_;
-  std::vector<double> values(out.k_ * out.k_);
-  for (std::size_t t = 0; t < out.k_; ++t)
-    for (std::size_t p = 0; p < out.k_; ++p) values[t * out.k_ + p] = (*this)(t < k_ ? t : 0, p < width_ ? p : 0);
-  out.set_values(std::move(values));
+  out.set_values(std::vector<double>(out.k_ * out.k_));
+  out.replace_by_square(*this);
   return out;
+}
+
+void CostMatrix::replace_by_square(const CostMatrix& other) {
+  for (std::size_t t = 0; t < k_; ++t)
+    for (std::size_t p = 0; p < k_; ++p) by_truth_[t * k_ + p] = other(t < other.k_ ? t : 0, p < other.width_ ? p : 0);
+  derive();
 }
 
 double mean_cost(const CostMatrix& cost, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,

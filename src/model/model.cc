@@ -223,6 +223,13 @@ std::string read_model_bytes(const std::string& path) {
 }  // namespace
 }  // namespace detail
 
+std::vector<std::string> ModelCommon::columns_of_costs() const {
+  std::vector<std::string> out;
+  for (const std::string& column : cost_columns)
+    if (!column.empty() && std::find(out.begin(), out.end(), column) == out.end()) out.push_back(column);
+  return out;
+}
+
 Model::Model(ModelCommon common, std::shared_ptr<const ModelPart> part)
     : common_(std::move(common)), part_(std::move(part)) {}
 
@@ -233,7 +240,7 @@ std::vector<double> Model::scores(const FeaturesView& x, const Context& context)
 }
 
 std::vector<std::int32_t> Model::decode_scores(std::span<const double> scores, const Context& context) const {
-  return detail::structure_of(*this).decode(*this, scores, context);
+  return detail::structure_of(*this).decode(*this, scores, {}, context);
 }
 
 std::vector<std::int32_t> Model::predict(const FeaturesView& x, const Context& context) const {
@@ -251,7 +258,7 @@ std::vector<double> Model::marginals(const Dataset& examples, const Context& con
 
 std::vector<double> Model::marginals(std::span<const double> scores, const Context& context) const {
   detail::require_probabilities(*this);
-  return detail::structure_of(*this).marginals(*this, scores, context);
+  return detail::structure_of(*this).marginals(*this, scores, {}, context);
 }
 
 std::string Model::to_bytes() const {

@@ -164,9 +164,10 @@ std::string cv_text(const CvResult& result, const CvOptions& options) {
   out += candidate_table(result, options);
   return out +
          "\nlambda: best by the mean validation loss; test: with the lambda that each split's validation part chose" +
-         (result.candidates.size() > 1 ? ";\nagainst the choice: difference of test losses on the same splits, from the "
-                                         "surrogate that was chosen\n"
-                                       : "\n");
+         (result.candidates.size() > 1
+              ? ";\nagainst the choice: difference of test losses on the same splits, from the "
+                "surrogate that was chosen\n"
+              : "\n");
 }
 
 }  // namespace m4n::detail

@@ -111,6 +111,7 @@ std::string info_json(const Model& model) {
   object.set("weights_column", text_or_null(common.weights_column));
   object.set("id_column", text_or_null(common.id_column));
   object.set("fold_column", text_or_null(common.fold_column));
+  object.set("ignored_columns", common.ignored_columns);
   object.set("decode", to_string(common.decode));
   object.set("bias", features.bias);
   object.set("sparse", common.sparse);

@@ -32,7 +32,7 @@ std::vector<Candidate> automatic_candidates(const TrainOptions& options, const D
                                             std::vector<std::string>* notes) {
   const Structure& structure = structure_named(options.task);
   const Decoder largest = structure.traits().largest;
-  const detail::LossSummary loss = structure.loss(options, data.class_names);
+  const detail::LossSummary loss = structure.loss(options, data);
   const bool actions = !loss.predictions.empty();  // which only decoders that know the costs can choose
   std::vector<Candidate> out;
   if (!actions) out.push_back({SurrogateKind::m4n, 0, largest});

@@ -90,8 +90,8 @@ class CrossValidation {
     result_.labels = data.label.size();
     result_.features = cols(data.x);
     result_.classes = structure_.label_count(data);
-    result_.loss_name = structure_.loss(options.train, data.class_names).name;
-    for (const Candidate& candidate : resolved_candidates(options, data.class_names)) add_candidate(candidate);
+    result_.loss_name = structure_.loss(options.train, data).name;
+    for (const Candidate& candidate : resolved_candidates(options, data)) add_candidate(candidate);
     for (const CvCell& cell : options.known)
       known_.emplace(std::make_tuple(cell.split, cell.gamma, cell.candidate, cell.lambda), cell);
   }
@@ -410,12 +410,12 @@ class CrossValidation {
 
 namespace m4n {
 
-std::vector<Candidate> resolved_candidates(const CvOptions& options, const std::vector<std::string>& classes) {
+std::vector<Candidate> resolved_candidates(const CvOptions& options, const Dataset& data) {
   const detail::Structure& structure = detail::structure_named(options.train.task);
   std::vector<Candidate> out = options.candidates;
   for (Candidate& candidate : out) {
     const TrainOptions own = detail::options_of(candidate, options.train);
-    candidate.decode = structure.decoder(own, structure.loss(own, classes));
+    candidate.decode = structure.decoder(own, structure.loss(own, data));
   }
   return out;
 }

@@ -80,6 +80,7 @@ std::string checksum(const Dataset& data, std::span<const double> raw_target, co
   }
   for (const std::string& name : data.class_names) sum = mixed<char>({name.c_str(), name.size() + 1}, sum);
   sum = mixed<double>(data.weight, sum);
+  sum = mixed<double>(data.costs.values.values, sum);
   sum = mixed<double>(raw_target, sum);
   sum = mixed<std::int32_t>(options.plan.fold_of, sum);
   return hexadecimal(sum);
@@ -95,7 +96,7 @@ Tree settings(const Dataset& data, std::span<const double> raw_target, const CvO
     candidates.push_back({to_string(c.surrogate), c.smoothing, to_string(c.decode)});
   for (const auto& gamma : options.gammas) gammas.push_back(gamma_text(gamma));
   const Structure& structure = structure_named(o.task);
-  const LossSummary loss = structure.loss(o, data.class_names);
+  const LossSummary loss = structure.loss(o, data);
   Tree out = {{"data", checksum(data, raw_target, options)},
               {"loss", loss.name},
               {"costs", hexadecimal(mixed<double>(loss.values, 0))},

@@ -141,7 +141,7 @@ std::string directory_of(const ReproduceOptions& options, const std::string& nam
 // Runs one cross-validation, or takes it from where it was kept. Nothing if interrupted.
 std::optional<CvResult> run(const ReproduceOptions& options, const std::string& name, const Dataset& data, CvOptions cv,
                             const Context& context) {
-  cv.candidates = resolved_candidates(cv, data.class_names);
+  cv.candidates = resolved_candidates(cv, data);
   CvStore store(directory_of(options, name), data, {}, cv);
   cv.known = store.known();
   cv.finished = [&](std::span<const CvCell> cells) { store.add(cells); };

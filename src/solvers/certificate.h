@@ -62,8 +62,9 @@ std::optional<Certificate> certify(const Problem<Scorer>& problem, const S& surr
   };
   const std::size_t length = problem.scorer->largest_padded_parts();
   const unsigned workers = thread_count(threads);
-  std::vector<Worker> scratch(std::min<std::size_t>(workers, sums.size()),
-                              {surrogate.workspace(), AlignedVector<double>(length), AlignedVector<double>(length)});
+  std::vector<Worker> scratch;  // workspaces need not be copyable
+  for (std::size_t w = 0; w < std::min<std::size_t>(workers, sums.size()); ++w)
+    scratch.push_back({surrogate.workspace(), AlignedVector<double>(length), AlignedVector<double>(length)});
   std::atomic<bool> given_up{false};
   parallel_chunks(n, chunk, workers, [&](std::size_t c, std::size_t first, std::size_t last, unsigned worker) {
     auto& [workspace, v_all, mu_all] = scratch[worker];

@@ -29,6 +29,10 @@ void write_rows(const ModelCommon& common, const RowWeights& rows, std::span<con
   file.field("bias", rows.bias);
   file.array("columns", {common.target_column, common.weights_column, common.id_column});
   if (!common.fold_column.empty()) file.array("fold_column", {common.fold_column});
+  if (!common.ignored_columns.empty()) {
+    file.field("ignored_count", std::uint64_t{common.ignored_columns.size()});
+    file.array("ignored_columns", common.ignored_columns);
+  }
   file.array("cost", common.cost);
   file.array("cuts", cuts);
   file.array("mean", rows.standardizer.mean);
@@ -53,6 +57,9 @@ RowWeights read_rows(ModelFileReader& file, ModelCommon& common, std::size_t out
   common.target_column = columns[0];
   common.weights_column = columns[1];
   common.id_column = columns[2];
+  if (file.has_array("ignored_columns"))
+    common.ignored_columns =
+        file.strings("ignored_columns", file.natural("ignored_count", 1, std::numeric_limits<std::int32_t>::max()));
   std::vector<double> found = file.doubles("cuts", cuts != nullptr && k > 0 ? k - 1 : 0, or_none);
   if (cuts != nullptr) *cuts = std::move(found);
   rows.standardizer.mean = file.doubles("mean", d, or_none);

@@ -141,12 +141,14 @@ std::vector<double> Structure::scores(const Model&, const FeaturesView&, const C
                   traits_.example.many));
 }
 
-std::vector<std::int32_t> Structure::decode(const Model&, std::span<const double>, const Context&) const {
+std::vector<std::int32_t> Structure::decode(const Model&, std::span<const double>, const CostColumns&,
+                                            const Context&) const {
   throw Error(say("the parts of a {} are decoded together; => use predict() with whole {}", traits_.example.one,
                   traits_.example.many));
 }
 
-std::vector<double> Structure::marginals(const Model&, std::span<const double>, const Context&) const {
+std::vector<double> Structure::marginals(const Model&, std::span<const double>, const CostColumns&,
+                                         const Context&) const {
   throw Error(
       say("probabilities of {} are found for whole ones; => use marginals() with a dataset", traits_.example.many));
 }

@@ -61,10 +61,11 @@ struct StructureTraits {
   std::string name;     // of the task, as --task takes it
   std::string summary;  // what is predicted, for the help
   Noun example{"example", "examples"};
-  Noun label{"class", "classes"};    // what an example is given
-  Noun part{nullptr, nullptr};       // tokens, nodes: where reports count them
-  std::vector<std::string> options;  // taken beside those of every task, by their names
-  std::vector<std::string> formats;  // of its files
+  Noun label{"class", "classes"};      // what an example is given
+  Noun part{nullptr, nullptr};         // tokens, nodes: where reports count them
+  std::vector<std::string> options;    // taken beside those of every task, by their names
+  std::vector<std::string> formats;    // of its files
+  std::vector<std::string> generates;  // options of `m4n generate` that it takes beside those of every task
   LossFamily losses = LossFamily::classes;
   std::string usual_loss = "zero-one";
   Decoder largest = Decoder::argmax;  // what the largest score is called
@@ -132,12 +133,20 @@ struct FeatureSummary {
   std::size_t points = 0;
 };
 
+// What is asked of generate().
+struct GenerateRequest {
+  std::size_t n = 0;
+  std::uint64_t seed = 0;
+  bool costs_by_example = false;  // of structures that say so (StructureTraits::generates)
+};
+
 struct Generated {
   std::size_t d = 0, k = 0;
   double bayes_risk = 0;
   std::vector<std::pair<std::string, std::uint64_t>> counts;  // beyond n, d and k, for the JSON report
   std::vector<std::string> notes;
   std::vector<std::pair<std::string, std::string>> options{};  // that reading the data asks for: a name and its value
+  std::string costs{};                                         // a file of costs beside the data, where there is one
 };
 
 class Structure {
@@ -158,7 +167,7 @@ class Structure {
   // Why the surrogate cannot be trained on these data; empty: it can.
   virtual std::string obstacle(SurrogateKind, const Dataset&) const { return {}; }
   // What a mistake costs by these options. `classes` as in Dataset::class_names.
-  virtual LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const = 0;
+  virtual LossSummary loss(const TrainOptions& options, const Dataset& data) const = 0;
   // The decoder that is asked for, or the usual one; refuses those that do not go with the surrogate.
   Decoder decoder(const TrainOptions& options, const LossSummary& loss) const;
   // Files that options name beside the data, each behind the option it is for.
@@ -203,12 +212,12 @@ class Structure {
   virtual void check(const Model& model, const std::string& name) const = 0;
 
   virtual std::unique_ptr<Predictor> predictor(const Model& model) const = 0;
-  // Of structures whose scores are those of rows.
+  // Of structures whose scores are those of rows. `costs`: the numbers that costs of the examples name, if they do.
   virtual std::vector<std::string> output_names(const Model&) const { return {}; }
   virtual std::vector<double> scores(const Model& model, const FeaturesView& x, const Context& context) const;
-  virtual std::vector<std::int32_t> decode(const Model& model, std::span<const double> scores,
+  virtual std::vector<std::int32_t> decode(const Model& model, std::span<const double> scores, const CostColumns& costs,
                                            const Context& context) const;
-  virtual std::vector<double> marginals(const Model& model, std::span<const double> scores,
+  virtual std::vector<double> marginals(const Model& model, std::span<const double> scores, const CostColumns& costs,
                                         const Context& context) const;
 
   // Throws Error unless the examples' runs of rows follow each other and are all there are.
@@ -243,7 +252,7 @@ class Structure {
 
   // ---- data with a known best loss
 
-  virtual Generated generate(std::size_t n, std::uint64_t seed, TextSink& sink) const = 0;
+  virtual Generated generate(const GenerateRequest& request, TextSink& sink) const = 0;
 
  protected:
   // For check(): how a surrogate of whole outputs can be solved.

@@ -20,12 +20,12 @@ class TablePredictor : public Predictor {
   std::vector<std::int32_t> predict(const Dataset& examples, const Examples* source,
                                     const Context& context) const override {
     require_rows(examples);
-    return structure_.decode(model_, scores(view(examples.x), source, context), context);
+    return structure_.decode(model_, scores(view(examples.x), source, context), examples.costs, context);
   }
   std::vector<double> marginals(const Dataset& examples, const Examples* source,
                                 const Context& context) const override {
     require_rows(examples);
-    return structure_.marginals(model_, scores(view(examples.x), source, context), context);
+    return structure_.marginals(model_, scores(view(examples.x), source, context), examples.costs, context);
   }
   std::vector<double> scores(const FeaturesView& x, const Examples* source, const Context& context) const {
     const bool lines = source != nullptr && !source->line.empty();
@@ -51,9 +51,13 @@ class TablePredictor : public Predictor {
   const Model& model_;
 };
 
-ExpectedColumns expected_columns(const Model& model, OutputColumns outputs) {
+// Costs of the examples are needed to judge them, and to predict by other rules than the largest score.
+ExpectedColumns expected_columns(const Model& model, OutputColumns outputs, Truth truth) {
   const ModelCommon& common = model.common();
-  ExpectedColumns out{common.feature_names, common.d, model.k(), outputs, {}, common.target_column};
+  ExpectedColumns out{common.feature_names, common.d, model.k(), outputs, {}, {}, common.target_column};
+  out.no_features = common.ignored_columns;
+  if (truth == Truth::required || common.decode != structure_of(model).traits().largest)
+    out.costs = common.columns_of_costs();
   for (const std::string* name :
        {&common.target_column, &common.weights_column, &common.id_column, &common.fold_column})
     if (!name->empty()) out.no_features.push_back(*name);
@@ -92,7 +96,7 @@ TrainingData TableStructure::read(LineReader& lines, TrainOptions& options, cons
 
 Examples TableStructure::read(LineReader& lines, const Model& model, const ReadOptions& options, Truth truth,
                               const std::string&) const {
-  const ExpectedColumns expected = expected_columns(model, output_columns());
+  const ExpectedColumns expected = expected_columns(model, output_columns(), truth);
   Examples out;
   label(read_table(lines, options, truth, &expected), model, out);
   return out;
@@ -114,9 +118,9 @@ void TableStructure::predict(const Model& model, LineReader& lines, const Predic
   const std::size_t n = examples.data.examples();
   const TablePredictor own(*this, model);
   const std::vector<double> found = own.scores(view(examples.data.x), &examples, request.context);
-  const std::vector<std::int32_t> labels = decode(model, found, request.context);
+  const std::vector<std::int32_t> labels = decode(model, found, examples.data.costs, request.context);
   const std::vector<double> probabilities =
-      request.marginals ? marginals(model, found, request.context) : std::vector<double>{};
+      request.marginals ? marginals(model, found, examples.data.costs, request.context) : std::vector<double>{};
 
   if (request.json) {
     Json object = Json::object({{"n", n}});

@@ -293,7 +293,7 @@ TEST_P(EveryStructure, UnitsOfCostsDoNotMatter) {
   for (TrainOptions options : trainable(file)) {
     M4N_TRACE(options);
     options.lambda = std::nullopt;
-    std::vector<double> cost = structure().loss(options, file.data.class_names).values;
+    std::vector<double> cost = structure().loss(options, file.data).values;
     if (cost.empty() && structure().traits().losses == LossFamily::label_sets) cost.assign(2 * labels, 1.0);
     if (cost.empty() && structure().traits().losses == LossFamily::rankings) cost.assign(labels, 1.0);
     const auto with_costs = [&](double scale) {
@@ -303,7 +303,7 @@ TEST_P(EveryStructure, UnitsOfCostsDoNotMatter) {
       return own;
     };
     try {
-      structure().loss(with_costs(1), file.data.class_names);
+      structure().loss(with_costs(1), file.data);
     } catch (const Error&) {
       continue;  // has one loss only
     }

@@ -13,7 +13,7 @@ class GeneratedFile {
  public:
   GeneratedFile(const std::string& task, std::size_t n, std::uint64_t seed) {
     FileSink sink(path());
-    made = structure_named(task).generate(n, seed, sink);
+    made = structure_named(task).generate({n, seed}, sink);
     sink.file.close();
     options.task = task;
     for (const auto& [name, value] : made.options)

@@ -32,6 +32,7 @@ inline RawTable read_text(std::string_view text, const ReadOptions& options = {}
                            : model->task == "multilabel" ? OutputColumns::marks
                                                          : OutputColumns::one,
                            {},
+                           {},
                            model->target_column};
   for (const std::string* name :
        {&model->target_column, &model->weights_column, &model->id_column, &model->fold_column})

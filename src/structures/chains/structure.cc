@@ -63,8 +63,8 @@ class Chains : public Structure {
     if (!o.constraints.empty() && o.oracle == OracleKind::spmp)
       throw UsageError(say("--constraints is not for --oracle spmp, which plays on all labellings; => leave one out"));
   }
-  LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
-    const CostMatrix cost = chosen_cost_of_classes(options, classes, traits().usual_loss);
+  LossSummary loss(const TrainOptions& options, const Dataset& data) const override {
+    const CostMatrix cost = chosen_cost_of_classes(options, data, traits().usual_loss);
     return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal(), cost.prediction_names()};
   }
   std::vector<std::pair<std::string, std::string>> files(const TrainOptions& o) const override {
@@ -154,8 +154,8 @@ class Chains : public Structure {
     return {{"constraints", counted(forbidden, "forbidden transition")}};
   }
   void describe(const Model& model, Json& info) const override;
-  Generated generate(std::size_t n, std::uint64_t seed, TextSink& sink) const override {
-    return write_synthetic_sentences(n, seed, sink);
+  Generated generate(const GenerateRequest& request, TextSink& sink) const override {
+    return write_synthetic_sentences(request.n, request.seed, sink);
   }
 
  private:

@@ -245,7 +245,7 @@ class HeldOutSequences : public HeldOut {
 // The attributes of a file were counted when it was read; those of a part of it are counted again.
 ChainTrainingSet::ChainTrainingSet(Dataset data, const TrainOptions& options, const std::string& usual_loss)
     : data_(checked(std::move(data))),
-      cost_(chosen_cost_of_classes(options, data_.class_names, usual_loss)),
+      cost_(chosen_cost_of_classes(options, data_, usual_loss)),
       constraints_(ChainConstraints::parse(options.constraints, data_.class_names)),
       weight_(normalised_weights(data_)) {
   require_allowed(constraints_, data_.label, data_.labels, data_.class_names,

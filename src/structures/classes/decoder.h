@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "losses/cost_matrix.h"
+#include "losses/example_costs.h"
 #include "m4n/context.h"
 #include "m4n/options.h"
 
@@ -23,15 +24,24 @@ std::size_t score_count(SurrogateKind surrogate, const CostMatrix& cost);
 class ScoreDecoder {
  public:
   virtual ~ScoreDecoder() = default;
-  virtual std::int32_t decode(std::span<const double> v) = 0;
+  // `example`: which one it is, where costs differ from one to the other.
+  virtual std::int32_t decode(std::span<const double> v, std::size_t example) = 0;
 };
-// cost must outlive the decoder.
-std::unique_ptr<ScoreDecoder> make_decoder(SurrogateKind surrogate, Decoder decode, double smoothing,
-                                           const CostMatrix& cost);
+
+// How scores are decoded. What it points to must outlive the decoders.
+struct DecodingRule {
+  SurrogateKind surrogate;
+  Decoder decode;
+  double smoothing;
+  const CostMatrix* cost;
+  const ExampleCosts* examples = nullptr;  // their costs where these differ
+};
+std::unique_ptr<ScoreDecoder> make_decoder(const DecodingRule& rule);
+// Whether a decoder looks at the costs: all but the largest score.
+bool knows_costs(SurrogateKind surrogate, Decoder decode);
 // The distribution at every row of k scores: softmax for CRF, the maximiser of the smoothed game for smoothed M4N.
-std::vector<double> row_marginals(std::span<const double> scores, double smoothing, const CostMatrix& cost);
+std::vector<double> row_marginals(std::span<const double> scores, const DecodingRule& rule);
 // The same for rows of scores. Throws Error on scores beyond what can be computed with.
-std::vector<std::int32_t> decode_rows(std::span<const double> scores, SurrogateKind surrogate, Decoder decode,
-                                      double smoothing, const CostMatrix& cost, const Context& context);
+std::vector<std::int32_t> decode_rows(std::span<const double> scores, const DecodingRule& rule, const Context& context);
 
 }  // namespace m4n::detail

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/message.h"
+#include "losses/example_costs.h"
 #include "structures/classes/structure.h"
 
 namespace m4n::detail {
@@ -18,8 +19,8 @@ class Totals {
   // The model must outlive the totals. `grades`: with the metrics of grades.
   Totals(const Model& model, bool grades);
 
-  // The pair (truth, prediction), truth <= k, prediction < K, with a weight >= 0.
-  void add(std::size_t truth, std::size_t prediction, double weight);
+  // The pair (truth, prediction), truth <= k, prediction < K, with a weight >= 0, and its cost times the weight.
+  void add(std::size_t truth, std::size_t prediction, double weight, double cost);
   void clear();
 
   double weight() const { return weight_; }
@@ -33,10 +34,8 @@ class Totals {
   double macro_mae() const;
   double quadratic_weighted_kappa() const;
 
-  const std::vector<double>& matrix_;
   bool grades_, actions_;
-  std::vector<std::size_t> class_of_;  // of every prediction; k: it is no class
-  double largest_cost_;
+  std::vector<std::size_t> class_of_;                  // of every prediction; k: it is no class
   std::vector<double> truth_, kept_, hit_, distance_;  // over truths, the unseen one last; kept_: those not rejected
   std::vector<double> prediction_;                     // over classes
   double weight_ = 0, cost_ = 0, squared_distance_ = 0, within_one_ = 0, rejected_ = 0;
@@ -61,8 +60,8 @@ class Totals {
 // (0, and 1 for qwk, where there are none).
 //
 // A truth the model has never seen is one class more, index k, that no prediction ever hits: its recall and F1 are 0,
-// its cost is the largest of the matrix, its distance to every grade the largest there is, k - 1.
-// Cost: O(1) per pair, then O(k), and O(k^2) for qwk.
+// its cost is the largest of the matrix (of the example, where costs differ), its distance to every grade the largest
+// there is, k - 1. Cost: O(1) per pair, then O(k), and O(k^2) for qwk.
 
 namespace {
 
@@ -76,10 +75,8 @@ double sum_of(const std::vector<double>& values) { return std::accumulate(values
 }  // namespace
 
 Totals::Totals(const Model& model, bool grades)
-    : matrix_(model.cost()),
-      grades_(grades),
+    : grades_(grades),
       actions_(!model.common().predictions.empty()),
-      largest_cost_(*std::max_element(matrix_.begin(), matrix_.end())),
       truth_(model.k() + 1),
       kept_(model.k() + 1),
       hit_(model.k() + 1),
@@ -90,12 +87,12 @@ Totals::Totals(const Model& model, bool grades)
                                                  model.classes().begin()));
 }
 
-void Totals::add(std::size_t truth, std::size_t prediction, double weight) {
+void Totals::add(std::size_t truth, std::size_t prediction, double weight, double cost) {
   const std::size_t k = prediction_.size(), predicted = class_of_[prediction];
   const bool seen = truth != k;
   weight_ += weight;
   truth_[truth] += weight;
-  cost_ += weight * (seen ? matrix_[truth * class_of_.size() + prediction] : largest_cost_);
+  cost_ += cost;
   if (predicted == k) {
     rejected_ += weight;
     return;
@@ -180,8 +177,8 @@ double Totals::quadratic_weighted_kappa() const {
 
 // The evaluator of classes and grades. Cost: O(n), and O(k^2) for the confusion matrix.
 //
-// All metrics follow from the total weight of each pair (truth, prediction). So a resample costs one addition per draw,
-// and then a pass over the distinct pairs, of which there are few.
+// All metrics follow from the total weight and cost of each pair (truth, prediction). So a resample costs two additions
+// per draw, and then a pass over the distinct pairs, of which there are few.
 
 namespace {
 
@@ -210,9 +207,15 @@ void check_inputs(const Model& model, std::span<const std::int32_t> truth, std::
 class ClassEvaluator : public Evaluator {
  public:
   ClassEvaluator(const Model& model, std::span<const std::int32_t> truth, std::span<const std::int32_t> predicted,
-                 std::span<const double> weight, bool grades)
+                 std::span<const double> weight, const CostColumns& costs, bool grades)
       : model_(model), truth_(truth), predicted_(predicted), weight_(weight), grades_(grades) {
     check_inputs(model, truth, predicted, weight);
+    const CostMatrix matrix = model_cost(model);
+    const ExampleCosts cost(matrix, costs, truth.size());
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+      const auto [t, p] = pair_of(i);
+      cost_.push_back(t < model.k() ? cost(i, t, p) : cost.largest(i));
+    }
     // Weights relative to the largest, which changes no mean and lets no sum of n of them overflow.
     const double heaviest = weight.empty() ? 1 : *std::max_element(weight.begin(), weight.end());
     std::vector<Pair> pair;
@@ -220,6 +223,7 @@ class ClassEvaluator : public Evaluator {
       const double relative = weight.empty() ? 1 : weight[i] / heaviest;
       if (relative <= 0) continue;
       relative_.push_back(relative);
+      relative_cost_.push_back(relative * cost_[i]);
       pair.push_back(pair_of(i));
     }
     pairs_ = pair;
@@ -241,7 +245,8 @@ class ClassEvaluator : public Evaluator {
         ++result.confusion[t * width + p];
       else
         ++result.unseen;
-      totals.add(t, p, weight_.empty() ? 1 : weight_[i]);
+      const double weight = weight_.empty() ? 1 : weight_[i];
+      totals.add(t, p, weight, weight * cost_[i]);
     }
     if (!(totals.weight() > 0) || !std::isfinite(totals.weight()))
       throw Error(say("evaluation: the weights sum to {}; expected a positive number", totals.weight()));
@@ -253,17 +258,23 @@ class ClassEvaluator : public Evaluator {
   std::unique_ptr<Tally> tally() const override { return std::make_unique<Pairs>(*this); }
 
  private:
-  // The weights of the pairs in one resample.
+  // The weights and costs of the pairs in one resample.
   class Pairs : public Tally {
    public:
     explicit Pairs(const ClassEvaluator& all)
-        : all_(all), totals_(all.model_, all.grades_), weight_(all.pairs_.size()) {}
-    void clear() override { std::fill(weight_.begin(), weight_.end(), 0.0); }
-    void add(std::size_t example) override { weight_[all_.number_[example]] += all_.relative_[example]; }
+        : all_(all), totals_(all.model_, all.grades_), weight_(all.pairs_.size()), cost_(weight_) {}
+    void clear() override {
+      std::fill(weight_.begin(), weight_.end(), 0.0);
+      std::fill(cost_.begin(), cost_.end(), 0.0);
+    }
+    void add(std::size_t example) override {
+      weight_[all_.number_[example]] += all_.relative_[example];
+      cost_[all_.number_[example]] += all_.relative_cost_[example];
+    }
     std::vector<double> values() const override {
       totals_.clear();
       for (std::size_t c = 0; c < weight_.size(); ++c)
-        if (weight_[c] > 0) totals_.add(all_.pairs_[c].first, all_.pairs_[c].second, weight_[c]);
+        if (weight_[c] > 0) totals_.add(all_.pairs_[c].first, all_.pairs_[c].second, weight_[c], cost_[c]);
       std::vector<double> out{totals_.loss()};
       for (const auto& [name, value] : totals_.metrics()) out.push_back(value);
       return out;
@@ -272,7 +283,7 @@ class ClassEvaluator : public Evaluator {
    private:
     const ClassEvaluator& all_;
     mutable Totals totals_;
-    std::vector<double> weight_;
+    std::vector<double> weight_, cost_;
   };
 
   Pair pair_of(std::size_t i) const {
@@ -284,8 +295,9 @@ class ClassEvaluator : public Evaluator {
   std::span<const std::int32_t> truth_, predicted_;
   std::span<const double> weight_;
   bool grades_;
+  std::vector<double> cost_;  // of every prediction
   // Of the examples with a positive weight.
-  std::vector<double> relative_;
+  std::vector<double> relative_, relative_cost_;
   std::vector<std::uint32_t> number_;
   std::vector<Pair> pairs_;
 };
@@ -294,7 +306,8 @@ class ClassEvaluator : public Evaluator {
 
 std::unique_ptr<Evaluator> class_evaluator(const Model& model, const Examples& examples,
                                            std::span<const std::int32_t> predicted, bool grades) {
-  return std::make_unique<ClassEvaluator>(model, examples.data.label, predicted, examples.data.weight, grades);
+  return std::make_unique<ClassEvaluator>(model, examples.data.label, predicted, examples.data.weight,
+                                          examples.data.costs, grades);
 }
 
 }  // namespace m4n::detail

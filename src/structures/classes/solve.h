@@ -28,8 +28,10 @@ struct ClassRequest {
   Decoder decode;  // of the training examples; automatic: they are not predicted
   const TrainOptions* options;
   const Context* context;
+  const ExampleCosts* examples = nullptr;  // their costs where these differ
 
   PathRequest path() const { return {lambdas, options, context}; }
+  DecodingRule decoding() const { return {options->surrogate, decode, options->smoothing, cost, examples}; }
 };
 
 struct ClassSolution : RowSolution {
@@ -43,14 +45,13 @@ std::vector<std::int32_t> predict_training(const Scorer& scorer, const ClassRequ
   constexpr std::size_t chunk = 512;
   if (request.decode == Decoder::automatic) return {};
   std::vector<std::int32_t> out(scorer.examples());
-  const TrainOptions& o = *request.options;
   parallel_chunks(out.size(), chunk, request.context->threads,
                   [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-                    const auto decoder = make_decoder(o.surrogate, request.decode, o.smoothing, *request.cost);
+                    const auto decoder = make_decoder(request.decoding());
                     AlignedVector<double> v(scorer.largest_padded_parts());
                     for (std::size_t i = first; i < last; ++i) {
                       scorer.scores(i, v);
-                      out[i] = decoder->decode(v);
+                      out[i] = decoder->decode(v, i);
                     }
                   });
   return out;
@@ -63,12 +64,19 @@ void solve_crf(const ClassRequest& request, const EmitClasses& emit);
 void solve_qs(const ClassRequest& request, const EmitClasses& emit);
 
 // Builds the scorer and the problem (its lambda is for `body` to set) and calls body(problem, emit), where
-// emit(result) hands over what the scorer holds.
+// emit(result) hands over what the scorer holds. Labels are classes, or, where costs differ from example to example,
+// pairs of a class and the number of its example.
 template <class Body>
 void with_problem(const ClassRequest& request, const EmitClasses& emit, Body&& body) {
+  std::vector<std::int32_t> pairs;
+  if (request.examples != nullptr)
+    for (const std::int32_t label : request.label)
+      pairs.insert(pairs.end(), {label, static_cast<std::int32_t>(pairs.size() / 2)});
+  const std::span<const std::int32_t> labels = pairs.empty() ? request.label : std::span<const std::int32_t>(pairs);
   const auto run = [&](auto scorer) {
     using Scorer = decltype(scorer);
-    const Problem<Scorer> problem{&scorer, request.label, Groups(request.label.size()), request.weight, 0};
+    const Problem<Scorer> problem{&scorer, labels, Groups(request.label.size(), pairs.empty() ? 1 : 2), request.weight,
+                                  0};
     body(problem, [&](const SolveResult& result) {
       auto out = std::make_unique<ClassSolution>();
       out->result = result;

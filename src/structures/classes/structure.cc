@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "core/checksum.h"
 #include "core/csv.h"
@@ -35,8 +36,8 @@ class Classes : public TableStructure {
           say("--bins cuts a numeric target into ordered grades, which --task multiclass has not. => Use --task "
               "ordinal, or leave out --bins"));
   }
-  LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
-    const CostMatrix cost = chosen_cost(options, classes, traits().usual_loss);
+  LossSummary loss(const TrainOptions& options, const Dataset& data) const override {
+    const CostMatrix cost = chosen_cost(options, data, traits().usual_loss);
     return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal(), cost.prediction_names()};
   }
   std::vector<std::pair<std::string, std::string>> files(const TrainOptions& o) const override {
@@ -74,6 +75,7 @@ class Classes : public TableStructure {
       file.field("prediction_count", std::uint64_t{names.size()});
       file.array("predictions", names);
     }
+    if (!model.common().cost_columns.empty()) file.array("cost_columns", model.common().cost_columns);
     write_rows(model.common(), part.rows, part.bins.cuts, file);
   }
   std::shared_ptr<const ModelPart> read_part(ModelFileReader& file, ModelCommon& common) const override {
@@ -85,6 +87,7 @@ class Classes : public TableStructure {
       common.predictions = file.strings("predictions", file.natural("prediction_count", 1, largest_count));
     const std::uint64_t width = common.predictions.empty() ? k : common.predictions.size();
     common.cost = file.doubles("cost", product_or_largest(k, width));
+    if (file.has_array("cost_columns")) common.cost_columns = file.strings("cost_columns", common.cost.size());
     part->rows = read_rows(file, common, common.surrogate == SurrogateKind::qs ? width : k, file.kind() == mapped_kind,
                            &part->bins.cuts);
     return part;
@@ -95,9 +98,9 @@ class Classes : public TableStructure {
   std::vector<std::string> output_names(const Model& model) const override {
     return model.surrogate() == SurrogateKind::qs ? model.predictions() : model.classes();
   }
-  std::vector<std::int32_t> decode(const Model& model, std::span<const double> scores,
+  std::vector<std::int32_t> decode(const Model& model, std::span<const double> scores, const CostColumns& costs,
                                    const Context& context) const override;
-  std::vector<double> marginals(const Model& model, std::span<const double> scores,
+  std::vector<double> marginals(const Model& model, std::span<const double> scores, const CostColumns& costs,
                                 const Context& context) const override;
   std::unique_ptr<Evaluator> evaluator(const Model& model, const Examples& examples,
                                        std::span<const std::int32_t> predicted) const override {
@@ -107,25 +110,43 @@ class Classes : public TableStructure {
     TableStructure::describe(model, info);
     const OrdinalBins& bins = part_of<ClassPart>(model).bins;
     if (!bins.cuts.empty()) info.set("binning", to_string(bins.rule)).set("cuts", bins.cuts);
+    if (!model.common().cost_columns.empty()) info.set("cost_columns", model.common().cost_columns);
   }
   std::vector<std::pair<std::string, std::string>> description(const Model& model) const override {
     const OrdinalBins& bins = part_of<ClassPart>(model).bins;
-    if (bins.cuts.empty()) return {};
-    return {{"cuts", fmt::format("{} ({})", abridged(bins.cuts), to_string(bins.rule))}};
+    std::vector<std::pair<std::string, std::string>> out;
+    if (!bins.cuts.empty()) out.push_back({"cuts", fmt::format("{} ({})", abridged(bins.cuts), to_string(bins.rule))});
+    if (const auto columns = model.common().columns_of_costs(); !columns.empty())
+      out.push_back({"costs by example", fmt::format("columns {}", shown_list(columns, 10))});
+    return out;
   }
 
-  Generated generate(std::size_t n, std::uint64_t seed, TextSink& sink) const override {
-    return write_synthetic(SyntheticProblem(order_), n, seed, sink);
+  Generated generate(const GenerateRequest& request, TextSink& sink) const override {
+    if (request.costs_by_example) return write_loans(request.n, request.seed, sink);
+    return write_synthetic(SyntheticProblem(order_), request.n, request.seed, sink);
   }
 
  protected:
   OutputColumns output_columns() const override { return OutputColumns::one; }
   Dataset label(RawTable table, const TrainOptions& options, std::vector<double>& raw_target) const override {
     if (options.bins > 0) raw_target = raw_targets(table);
-    return label_for_training(std::move(table), order_, options.bins, options.binning);
+    const ExampleCosts::Where where = [path = table.path, line = table.line](std::size_t i) {
+      return fmt::format("{}: line {}", path, line[i]);
+    };
+    Dataset data = label_for_training(std::move(table), order_, options.bins, options.binning);
+    if (!data.costs.names.empty()) {
+      const CostMatrix cost = chosen_cost(options, data, traits().usual_loss);
+      [[maybe_unused]] const ExampleCosts checked(cost, data.costs, data.examples(), where);
+    }
+    return data;
   }
   void label(RawTable table, const Model& model, Examples& out) const override {
     label_for_model(std::move(table), model.classes(), part_of<ClassPart>(model).bins, out);
+    if (out.data.costs.names.empty()) return;
+    const CostMatrix cost = model_cost(model);
+    [[maybe_unused]] const ExampleCosts checked(cost, out.data.costs, out.data.examples(), [&](std::size_t i) {
+      return fmt::format("{}: line {}", out.path, out.line[i]);
+    });
   }
   std::vector<std::string> prediction_columns(const Model&) const override { return {"label"}; }
   void append_cells(const Model& model, std::span<const std::int32_t> labels, std::string& out) const override {
@@ -157,13 +178,38 @@ void Classes::check(const Model& model, const std::string& name) const {
   check.require(std::is_sorted(cuts.begin(), cuts.end()), "its cut points decrease somewhere");
 }
 
-std::vector<std::int32_t> Classes::decode(const Model& model, std::span<const double> scores,
-                                          const Context& context) const {
-  return decode_rows(scores, model.surrogate(), model.decode(), model.common().smoothing, model_cost(model), context);
+namespace {
+
+// body(rule) with the costs of the model, and of the examples where these differ and it takes them to decode.
+template <class Body>
+auto with_costs(const Model& model, std::span<const double> scores, const CostColumns& costs, bool needed,
+                Body&& body) {
+  const CostMatrix cost = model_cost(model);
+  const ModelCommon& common = model.common();
+  std::optional<ExampleCosts> examples;
+  if (cost.varies() && needed) {
+    if (costs.names.empty())
+      throw UsageError(
+          say("the costs of this model differ from example to example (columns {}), and it predicts by them; => give "
+              "them with the examples",
+              shown_list(common.columns_of_costs(), 5)));
+    examples.emplace(cost, costs, scores.size() / score_count(common.surrogate, cost));
+  }
+  return body(DecodingRule{common.surrogate, common.decode, common.smoothing, &cost, examples ? &*examples : nullptr});
 }
 
-std::vector<double> Classes::marginals(const Model& model, std::span<const double> scores, const Context&) const {
-  return row_marginals(scores, model.common().smoothing, model_cost(model));
+}  // namespace
+
+std::vector<std::int32_t> Classes::decode(const Model& model, std::span<const double> scores, const CostColumns& costs,
+                                          const Context& context) const {
+  return with_costs(model, scores, costs, knows_costs(model.surrogate(), model.decode()),
+                    [&](const DecodingRule& rule) { return decode_rows(scores, rule, context); });
+}
+
+std::vector<double> Classes::marginals(const Model& model, std::span<const double> scores, const CostColumns& costs,
+                                       const Context&) const {
+  return with_costs(model, scores, costs, model.common().smoothing > 0,
+                    [&](const DecodingRule& rule) { return row_marginals(scores, rule); });
 }
 
 // Costs count steps between grades, so gaps between their numbers are lost; a user may have meant them. Tied targets
@@ -199,7 +245,8 @@ StructureTraits traits_of(std::string name, std::string summary) {
   StructureTraits out;
   out.name = std::move(name);
   out.summary = std::move(summary);
-  out.options = {"reject", "inner", "smoothing", "features", "bins", "class-weight", "target", "weights", "id"};
+  out.options = {"reject",       "inner",  "smoothing", "features", "bins",
+                 "class-weight", "target", "weights",   "id",       "ignore"};
   out.formats = {"csv", "libsvm"};
   out.several_parts = false;
   return out;
@@ -209,6 +256,7 @@ StructureTraits traits_of(std::string name, std::string summary) {
 
 std::vector<std::unique_ptr<Structure>> class_structures() {
   StructureTraits classes = traits_of("multiclass", "classes without an order");
+  classes.generates = {"costs"};
   StructureTraits grades = traits_of("ordinal", "ordered grades");
   grades.usual_loss = "absolute";
   std::vector<std::unique_ptr<Structure>> out;
@@ -228,7 +276,7 @@ Decoder model_decoder_of_classes(const Model& model) {
 
 CostMatrix model_cost(const Model& model) {
   return CostMatrix::from_values(model.cost(), model.k(), model.loss_name(), model.classes(), "the model's cost matrix",
-                                 model.common().predictions);
+                                 model.common().predictions, model.common().cost_columns);
 }
 
 void check_cost(const Model& model, const ModelCheck& check) {
@@ -244,7 +292,10 @@ void check_cost(const Model& model, const ModelCheck& check) {
   check.require_distinct("prediction", actions);
   check.require(actions.empty() || (!named && model.decode() != model_decoder_of_classes(model)),
                 "its predictions are no classes, but its loss or its decoder is one of classes");
-  for (std::size_t t = 0; t < k && actions.empty(); ++t)
+  const std::vector<std::string>& columns = model.common().cost_columns;
+  check.require(columns.empty() || (!named && columns.size() == cost.size()),
+                "its costs name columns, but not one for every cost");
+  for (std::size_t t = 0; t < k && actions.empty() && columns.empty(); ++t)
     for (std::size_t p = 0; p < k; ++p)
       if (p != t && !(cost[t * k + p] > cost[t * k + t]))
         check.require(false, fmt::format("cost[{}][{}] is not greater than cost[{}][{}]", t, p, t, t));

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/views.h"
 #include "games/closed_form.h"
@@ -15,6 +17,7 @@
 #include "games/matrix_prox.h"
 #include "games/mirror_prox.h"
 #include "losses/cost_matrix.h"
+#include "losses/example_costs.h"
 #include "structures/classes/space.h"
 #include "surrogates/surrogate.h"
 
@@ -112,11 +115,18 @@ class MatrixMaxMin {
   explicit MatrixMaxMin(const CostMatrix& cost, int solves = few_solves)
       : space_(cost.k()),
         loss_(cost),
-        square_(cost.has_actions() ? std::make_shared<const CostMatrix>(cost.squared()) : nullptr),
+        square_(cost.has_actions() ? std::make_shared<CostMatrix>(cost.squared()) : nullptr),
         game_(square_ ? *square_ : cost),
         prox_(square_ ? *square_ : cost),
         size_(square_ ? square_->k() : cost.k()),
         solves_(solves) {}
+  // Reads the numbers of the cost matrix again.
+  void read() {
+    loss_.read();
+    if (square_) square_->replace_by_square(loss_.cost());
+    game_.read();
+    prox_.read(square_ ? *square_ : loss_.cost());
+  }
   std::size_t state_size() const { return size_; }
   Workspace workspace() const {
     const AlignedVector<double> zero(kernels::padded(size_));
@@ -196,10 +206,75 @@ class MatrixMaxMin {
   }
   Simplex space_;
   SimplexLoss loss_;
-  std::shared_ptr<const CostMatrix> square_;  // where there are actions
+  std::shared_ptr<CostMatrix> square_;  // where there are actions
   MatrixGame game_;
   MatrixProx prox_;
   std::size_t size_;  // m
+  int solves_;
+};
+
+// M4N with costs that differ from example to example: a game for each, all in the unit of the mean costs
+// (losses/example_costs.h). Labels are pairs: the class, and which example it is.
+class ExampleMaxMin {
+ public:
+  using StateUnit = MatrixMaxMin::StateUnit;
+  // The game of one example at a time.
+  struct Game {
+    Game(const CostMatrix& mean, int solves)
+        : cost(mean), numbers(mean.values().size()), maxmin(cost, solves), workspace(maxmin.workspace()) {}
+    Game(const Game&) = delete;  // maxmin points to cost
+    Game& operator=(const Game&) = delete;
+    ~Game() = default;
+    CostMatrix cost;
+    std::vector<double> numbers;
+    MatrixMaxMin maxmin;
+    MatrixMaxMin::Workspace workspace;
+    std::optional<std::size_t> example;  // whose costs these are
+  };
+  using Workspace = std::unique_ptr<Game>;
+
+  explicit ExampleMaxMin(const ExampleCosts& costs, int solves)
+      : costs_(&costs), mean_(costs.cost(), solves), solves_(solves) {}
+  std::size_t state_size() const { return mean_.state_size(); }
+  Workspace workspace() const { return std::make_unique<Game>(costs_->cost(), solves_); }
+  const Simplex& space() const { return mean_.space(); }
+  std::size_t predictions() const { return mean_.predictions(); }
+  double scale() const { return mean_.scale(); }
+  std::size_t work() const { return mean_.work() + 8 * costs_->cost().values().size(); }
+
+  // What follows is about this example.
+  void choose(std::size_t i, Workspace& ws) const {
+    if (ws->example == i) return;
+    costs_->scaled(i, ws->numbers);
+    ws->cost.replace(ws->numbers);
+    ws->maxmin.read();
+    ws->example = i;
+  }
+  double neg_omega(MarginalView mu, LabelView y, Workspace& ws) const {
+    return of(y, ws).neg_omega(mu, y, ws->workspace);
+  }
+  double conjugate(ScoreView v, LabelView y, std::span<StateUnit> state, Workspace& ws) const {
+    return of(y, ws).conjugate(v, y, state, ws->workspace);
+  }
+  void argmax(ScoreView v, LabelView y, Marginals mu, std::span<StateUnit> state, Workspace& ws) const {
+    of(y, ws).argmax(v, y, mu, state, ws->workspace);
+  }
+  void prox(ScoreView v, double c, LabelView y, Marginals mu, std::span<StateUnit> state, Workspace& ws) const {
+    of(y, ws).prox(v, c, y, mu, state, ws->workspace);
+  }
+  // Of the example that was chosen last.
+  void adversary(ScoreView v, std::span<double> nu, Workspace& ws) const { ws->maxmin.adversary(v, nu, ws->workspace); }
+  double smoothed_bound(ScoreView v, double g, double value, Workspace& ws) const {
+    return ws->maxmin.smoothed_bound(v, g, value, ws->workspace);
+  }
+
+ private:
+  const MatrixMaxMin& of(LabelView y, Workspace& ws) const {
+    choose(static_cast<std::size_t>(y[1]), ws);
+    return ws->maxmin;
+  }
+  const ExampleCosts* costs_;
+  MatrixMaxMin mean_;
   int solves_;
 };
 
@@ -339,6 +414,13 @@ decltype(auto) with_maxmin(const CostMatrix& cost, int solves, Body&& body) {
   }
 }
 
+// The same, with the costs of the examples where these differ, else null.
+template <class Body>
+decltype(auto) with_maxmin(const CostMatrix& cost, const ExampleCosts* examples, int solves, Body&& body) {
+  if (examples != nullptr) return body(ExampleMaxMin(*examples, solves));
+  return with_maxmin(cost, solves, std::forward<Body>(body));
+}
+
 // M3N, the structural SVM: Omega_y*(v) = max_j cost[y][j] + v_j, so -Omega_y(mu) = cost[y].mu is linear and the
 // proximal step is a projection onto the simplex.
 
@@ -346,16 +428,21 @@ class Margin {
  public:
   using StateUnit = std::uint8_t;
   struct Workspace {
-    AlignedVector<double> scratch;
+    AlignedVector<double> scratch, cost;
   };
-  explicit Margin(const CostMatrix& cost) : space_(cost.k()), loss_(cost) {}
+  // `examples`: their costs where these differ, else null.
+  explicit Margin(const CostMatrix& cost, const ExampleCosts* examples = nullptr)
+      : space_(cost.k()), loss_(cost), examples_(examples) {}
   std::size_t state_size() const { return 0; }
-  Workspace workspace() const { return {AlignedVector<double>(space_.padded_parts())}; }
+  Workspace workspace() const {
+    const AlignedVector<double> zero(space_.padded_parts());
+    return {zero, zero};
+  }
   const Simplex& space() const { return space_; }
   double scale() const { return loss_.cost().range(); }
   std::size_t work() const { return 16 * space_.padded_parts(); }
 
-  double neg_omega(MarginalView mu, LabelView y, Workspace&) const { return kernels::dot(mu, cost(y)); }
+  double neg_omega(MarginalView mu, LabelView y, Workspace& ws) const { return kernels::dot(mu, cost(y, ws)); }
   double conjugate(ScoreView v, LabelView y, std::span<StateUnit>, Workspace& ws) const {
     augment(v, y, ws);
     return *std::max_element(ws.scratch.begin(), ws.scratch.end());
@@ -366,18 +453,23 @@ class Margin {
     space_.embed({&best, 1}, mu);
   }
   void prox(ScoreView v, double c, LabelView y, Marginals mu, std::span<StateUnit>, Workspace& ws) const {
-    kernels::prox_linear(v, cost(y), 1 / c, mu, ws.scratch);
+    kernels::prox_linear(v, cost(y, ws), 1 / c, mu, ws.scratch);
   }
 
  private:
-  std::span<const double> cost(LabelView y) const { return loss_.of_truth(static_cast<std::size_t>(y[0])); }
+  std::span<const double> cost(LabelView y, Workspace& ws) const {
+    if (examples_ == nullptr) return loss_.of_truth(static_cast<std::size_t>(y[0]));
+    examples_->scaled_of_truth(static_cast<std::size_t>(y[1]), static_cast<std::size_t>(y[0]), ws.cost);
+    return ws.cost;
+  }
   void augment(ScoreView v, LabelView y, Workspace& ws) const {
-    const std::span<const double> row = cost(y);
+    const std::span<const double> row = cost(y, ws);
     for (std::size_t j = 0; j < v.size(); ++j) ws.scratch[j] = v[j] + row[j];
   }
 
   Simplex space_;
   SimplexLoss loss_;
+  const ExampleCosts* examples_;
 };
 
 // CRF (multinomial logistic regression): -Omega(mu) is the entropy, argmax the softmax. The block step is that of

@@ -6,7 +6,10 @@
 
 #include "structures/generated.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <numeric>
 
 namespace m4n::detail {
 namespace {
@@ -128,6 +131,44 @@ SparseMatrix SyntheticProblem::one_row_per_region() const {
   x.cols = regions_;
   for (std::size_t r = 0; r < regions_; ++r) append_indicator(x, r);
   return x;
+}
+
+double loans::mean_amount() {
+  return std::accumulate(amounts.begin(), amounts.end(), 0.0) / static_cast<double>(amounts.size());
+}
+
+double loans::bayes_risk() {
+  double sum = 0;
+  for (std::size_t r = 0; r < regions; ++r) sum += std::min(risk(r, true), risk(r, false));
+  return mean_amount() * sum / static_cast<double>(regions);
+}
+
+Generated write_loans(std::size_t n, std::uint64_t seed, TextSink& sink) {
+  constexpr int percent = 100;
+  const std::vector<std::string> beginnings = indicator_lines(loans::regions);
+  Rng rng(seed, first_stream + 2);
+  PiecewiseText out_text(sink, 50'000);
+  for (std::size_t r = 0; r < loans::regions; ++r) out_text.text += fmt::format("x{},", r + 1);
+  out_text.text += "amount,profit,label\n";
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto region = static_cast<std::size_t>(rng.below(loans::regions));
+    const double amount = loans::amounts[static_cast<std::size_t>(rng.below(loans::amounts.size()))];
+    const bool lost = static_cast<int>(rng.below(percent)) < std::lround(percent * loans::default_share[region]);
+    out_text.text += beginnings[region];
+    out_text.text +=
+        fmt::format("{:.0f},{:.0f},{}\n", amount, loans::profit_share[region] * amount, lost ? "default" : "repaid");
+    out_text.end_example();
+  }
+  out_text.flush();
+  Generated out{loans::regions + 2, 2, loans::bayes_risk(), {}, {}};
+  out.costs = loans::costs;
+  out.notes = {
+      fmt::format("loans: {} examples (seed {}), classes default and repaid; a loan that is not paid back costs "
+                  "its amount, one that is declined its profit; x1..x{} say in which of {} equally likely "
+                  "regions the applicant lies",
+                  n, seed, loans::regions, loans::regions),
+      fmt::format("Bayes risk {:.10g}: no rule has a lower expected cost", out.bayes_risk)};
+  return out;
 }
 
 Generated write_synthetic(const SyntheticProblem& problem, std::size_t n, std::uint64_t seed, TextSink& sink) {

@@ -13,6 +13,7 @@
 // ordinal: 5 grades. The median (best for |t - p|), the rounded mean (best for (t - p)^2) and the 3/4-quantile (best
 // when a grade too low costs three times a grade too high) are far from ties, and in no region are all three the same.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -75,6 +76,31 @@ class SyntheticProblem {
   std::size_t regions_, k_;
   std::span<const int> percent_;  // regions x k, by region
 };
+
+// Loans, each with its own costs. x1..x8 say in which of 8 equally likely regions an applicant lies; of loans in region
+// r the share p_r is not paid back, and the profit of one that is paid back is the share q_r of its amount. Amounts are
+// drawn from a fixed list, whatever the region. Answering "repaid" costs the amount where the truth is default;
+// answering "default" costs the profit where it is repaid. So in region r the best answer is "repaid" where
+// p_r < (1 - p_r) q_r, and the Bayes risk is the mean amount times the mean over regions of the smaller of the two.
+namespace loans {
+
+inline constexpr std::size_t regions = 8;
+inline constexpr std::array<double, regions> default_share{0.04, 0.12, 0.25, 0.30, 0.35, 0.45, 0.60, 0.08};
+inline constexpr std::array<double, regions> profit_share{0.20, 0.30, 0.15, 0.20, 0.80, 0.40, 0.30, 0.40};
+inline constexpr std::array<double, 8> amounts{100, 200, 500, 1000, 2000, 5000, 10000, 20000};
+inline constexpr const char* costs = ",default,repaid\ndefault,0,amount\nrepaid,profit,0\n";
+
+// Expected cost per unit of the amount of answering `repaid` or not in a region.
+constexpr double risk(std::size_t region, bool repaid) {
+  return repaid ? default_share[region] : (1 - default_share[region]) * profit_share[region];
+}
+double mean_amount();
+double bayes_risk();
+
+}  // namespace loans
+
+// CSV x1..x8,amount,profit,label, with the file of costs.
+Generated write_loans(std::size_t n, std::uint64_t seed, TextSink& sink);
 
 // The examples as CSV x1..xR,label, a piece at a time.
 Generated write_synthetic(const SyntheticProblem& problem, std::size_t n, std::uint64_t seed, TextSink& sink);

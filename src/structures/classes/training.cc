@@ -81,26 +81,40 @@ class HeldOutClasses : public HeldOut {
 
 }  // namespace
 
-CostMatrix chosen_cost(const TrainOptions& options, const std::vector<std::string>& classes,
-                       const std::string& usual_loss) {
+CostMatrix chosen_cost(const TrainOptions& options, const Dataset& data, const std::string& usual_loss) {
+  const std::vector<std::string>& classes = data.class_names;
+  const ColumnMean mean = column_means(data);
   if (!options.cost.empty() && !options.loss.empty())
     throw UsageError(say("both a cost matrix and --loss {} are given; => give one of them", options.loss));
+  std::vector<double> values = options.cost;
+  for (std::size_t entry = 0; entry < options.cost_columns.size() && entry < values.size(); ++entry)
+    if (const std::string& column = options.cost_columns[entry]; !column.empty()) {
+      const std::optional<double> found = mean(column);
+      if (!found)
+        throw Error(say("the costs name the column {}, which the examples do not have; => give it with the examples",
+                        shown(column)));
+      values[entry] = *found;
+    }
   const CostMatrix cost =
       !options.cost.empty()
-          ? CostMatrix::from_values(options.cost, classes.size(), "matrix", classes, "the cost matrix",
-                                    options.predictions)
-          : CostMatrix::parse(options.loss.empty() ? usual_loss : options.loss, classes, options.inner);
+          ? CostMatrix::from_values(std::move(values), classes.size(), "matrix", classes, "the cost matrix",
+                                    options.predictions, options.cost_columns)
+          : CostMatrix::parse(options.loss.empty() ? usual_loss : options.loss, classes, options.inner, mean);
   return options.reject ? cost.with_reject(*options.reject, classes) : cost;
 }
 
-CostMatrix chosen_cost_of_classes(const TrainOptions& options, const std::vector<std::string>& classes,
-                                  const std::string& usual_loss) {
-  CostMatrix cost = chosen_cost(options, classes, usual_loss);
+CostMatrix chosen_cost_of_classes(const TrainOptions& options, const Dataset& data, const std::string& usual_loss) {
+  CostMatrix cost = chosen_cost(options, data, usual_loss);
   if (cost.has_actions())
     throw UsageError(
         say("--loss {}: some predictions are no class ({}), which --task {} cannot make; => leave those "
             "columns out",
             options.loss, fmt::join(cost.prediction_names(), ", "), options.task));
+  if (cost.varies())
+    throw UsageError(
+        say("--loss {}: its costs name columns of the data, which examples of --task {} do not have; => "
+            "write numbers",
+            options.loss, options.task));
   return cost;
 }
 
@@ -108,24 +122,35 @@ ClassTrainingSet::ClassTrainingSet(Dataset data, const TrainOptions& options, co
                                    const Context& context)
     : RowTrainingSet(checked(std::move(data)), options, options.bias, RowsWeigh::as_examples, context,
                      KernelForm::pairs),
-      cost_(chosen_cost(options, data_.class_names, usual_loss)) {
-  weight_ = normalised_weights(data_, factors(data_, options.class_weight));
+      cost_(chosen_cost(options, data_, usual_loss)) {
+  std::vector<double> factor = factors(data_, options.class_weight);
+  weight_ = normalised_weights(data_, factor);
+  if (!cost_.varies()) return;
+  examples_.emplace(cost_, data_.costs, data_.examples());
+  factor.resize(data_.examples(), 1.0);
+  for (std::size_t i = 0; i < factor.size(); ++i) factor[i] *= examples_->scale(i);
+  weight_of_costs_ = normalised_weights(data_, factor);
 }
 
 void ClassTrainingSet::solve(const TrainOptions& options, Decoder decode, std::span<const double> lambdas,
                              const Context& context, const Emit& emit) const {
-  if (cost_.has_actions() && options.oracle == OracleKind::spmp)
-    throw UsageError(say("--oracle spmp is for predictions that are the classes; => use --oracle exact"));
+  if ((cost_.has_actions() || examples_) && options.oracle == OracleKind::spmp)
+    throw UsageError(
+        say("--oracle spmp is for predictions that are the classes and costs that are the same for all "
+            "examples; => use --oracle exact"));
+  // The likelihood knows nothing of costs.
+  const bool by_costs = examples_ && options.surrogate != SurrogateKind::crf;
   const ClassRequest request{view(features_.x),
                              features_.kernel ? &features_.gram : nullptr,
                              bias_,
                              data_.label,
-                             weight_,
+                             by_costs ? weight_of_costs_ : weight_,
                              &cost_,
                              lambdas,
                              decode,
                              &options,
-                             &context};
+                             &context,
+                             examples_ ? &*examples_ : nullptr};
   const auto checked_emit = [&](std::unique_ptr<ClassSolution> solution) {
     check_finite(*solution, solution->weights);
     emit(std::move(solution));
@@ -164,8 +189,11 @@ std::vector<LossesByDecoder> ClassTrainingSet::mean_losses(const HeldOut& held_o
   const std::size_t n = rows(x), k = score_count(options.surrogate, cost_), stride = kernels::padded(k);
   const RowMap map(features_, bias_);
   const std::size_t slab = std::clamp<std::size_t>(slab_doubles / std::max<std::size_t>(map.width(), 1), 1, n);
+  std::optional<ExampleCosts> costs;
+  if (cost_.varies()) costs.emplace(cost_, part.examples.costs, n);
   std::vector<std::unique_ptr<ScoreDecoder>> decode;
-  for (const Decoder d : decoders) decode.push_back(make_decoder(options.surrogate, d, options.smoothing, cost_));
+  for (const Decoder d : decoders)
+    decode.push_back(make_decoder({options.surrogate, d, options.smoothing, &cost_, costs ? &*costs : nullptr}));
   std::vector<std::vector<std::int32_t>> predicted(solutions.size() * decoders.size(), std::vector<std::int32_t>(n));
 
   for (std::size_t first = 0; first < n; first += slab) {
@@ -189,7 +217,7 @@ std::vector<LossesByDecoder> ClassTrainingSet::mean_losses(const HeldOut& held_o
                   part.numbers[first + i] + 1));
         std::fill(own.begin() + static_cast<std::ptrdiff_t>(k), own.end(), kernels::padding_score);
         for (std::size_t d = 0; d < decode.size(); ++d)
-          predicted[s * decoders.size() + d][first + i] = decode[d]->decode(own);
+          predicted[s * decoders.size() + d][first + i] = decode[d]->decode(own, first + i);
       }
     }
   }
@@ -201,14 +229,18 @@ std::vector<LossesByDecoder> ClassTrainingSet::mean_losses(const HeldOut& held_o
   return out;
 }
 
-std::vector<std::int32_t> ClassTrainingSet::predicted(std::span<const double> scores, const Dataset&, const Solution&,
-                                                      const TrainOptions& options, Decoder decode,
+std::vector<std::int32_t> ClassTrainingSet::predicted(std::span<const double> scores, const Dataset& examples,
+                                                      const Solution&, const TrainOptions& options, Decoder decode,
                                                       const Context& context) const {
-  return decode_rows(scores, options.surrogate, decode, options.smoothing, cost_, context);
+  std::optional<ExampleCosts> costs;
+  if (cost_.varies()) costs.emplace(cost_, examples.costs, examples.examples());
+  return decode_rows(scores, {options.surrogate, decode, options.smoothing, &cost_, costs ? &*costs : nullptr},
+                     context);
 }
 
 double ClassTrainingSet::mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const {
-  return detail::mean_cost(cost_, examples.label, predicted, examples.weight);
+  return detail::mean_cost(ExampleCosts(cost_, examples.costs, examples.examples()), examples.label, predicted,
+                           examples.weight);
 }
 
 void ClassTrainingSet::describe(ModelCommon& common) const {
@@ -216,6 +248,7 @@ void ClassTrainingSet::describe(ModelCommon& common) const {
   common.loss_name = cost_.name();
   common.cost = cost_.values();
   common.predictions = cost_.prediction_names();
+  common.cost_columns = cost_.columns();
 }
 
 std::shared_ptr<const ModelPart> ClassTrainingSet::finish(std::unique_ptr<Solution> solution) const {

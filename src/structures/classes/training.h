@@ -1,11 +1,13 @@
 // Classes and grades to learn from: data and options to solutions.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "losses/cost_matrix.h"
+#include "losses/example_costs.h"
 #include "structures/classes/solve.h"
 #include "structures/training_set.h"
 
@@ -13,12 +15,10 @@ namespace m4n::detail {
 
 // The costs that options ask for: a matrix, a named loss, a file, or the usual loss. Of classes, and of the labels of
 // tokens and nodes.
-CostMatrix chosen_cost(const TrainOptions& options, const std::vector<std::string>& classes,
-                       const std::string& usual_loss);
+CostMatrix chosen_cost(const TrainOptions& options, const Dataset& data, const std::string& usual_loss);
 
 // The same where every prediction must be a class: refuses others.
-CostMatrix chosen_cost_of_classes(const TrainOptions& options, const std::vector<std::string>& classes,
-                                  const std::string& usual_loss);
+CostMatrix chosen_cost_of_classes(const TrainOptions& options, const Dataset& data, const std::string& usual_loss);
 
 class ClassTrainingSet : public RowTrainingSet {
  public:
@@ -49,6 +49,8 @@ class ClassTrainingSet : public RowTrainingSet {
   double mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const override;
 
   CostMatrix cost_;
+  std::optional<ExampleCosts> examples_;  // where costs differ from example to example
+  std::vector<double> weight_of_costs_;   // p_i times the scale of the example's costs, summing to 1
 };
 
 }  // namespace m4n::detail

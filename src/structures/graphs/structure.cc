@@ -70,8 +70,8 @@ class Graphs : public Structure {
           name()));
     check_solver(o, "labels that depend on each other", false, false);
   }
-  LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
-    const CostMatrix cost = chosen_cost_of_classes(options, classes, traits().usual_loss);
+  LossSummary loss(const TrainOptions& options, const Dataset& data) const override {
+    const CostMatrix cost = chosen_cost_of_classes(options, data, traits().usual_loss);
     return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal(), cost.prediction_names()};
   }
 
@@ -143,8 +143,8 @@ class Graphs : public Structure {
     if (!part.node_types.empty()) out += "; node types " + abridged(part.node_types);
     return {{"edges", out}};
   }
-  Generated generate(std::size_t n, std::uint64_t seed, TextSink& sink) const override {
-    return write_synthetic_graphs(n, seed, sink);
+  Generated generate(const GenerateRequest& request, TextSink& sink) const override {
+    return write_synthetic_graphs(request.n, request.seed, sink);
   }
 };
 

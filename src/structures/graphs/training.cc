@@ -157,7 +157,7 @@ Dataset checked(Dataset data) {
 GraphTrainingSet::GraphTrainingSet(Dataset data, const TrainOptions& options, const std::string& usual_loss,
                                    const Context& context)
     : RowTrainingSet(checked(std::move(data)), options, options.bias, RowsWeigh::equally, context, KernelForm::rows),
-      cost_(chosen_cost_of_classes(options, data_.class_names, usual_loss)),
+      cost_(chosen_cost_of_classes(options, data_, usual_loss)),
       structure_(*data_.graph) {
   if (structure_.edge_features.cols > 0 && structure_.edge_features.rows > 0 && options.standardize.value_or(true)) {
     Features edges = std::move(structure_.edge_features);

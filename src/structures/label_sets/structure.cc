@@ -33,8 +33,8 @@ class LabelSets : public MarkStructure {
     if (!joined && o.solver == SolverKind::atoms)
       throw UsageError(say("--solver atoms is for labels that depend on each other (--edges). => Leave it out"));
   }
-  LossSummary loss(const TrainOptions& options, const std::vector<std::string>& classes) const override {
-    const LabelCosts costs = chosen_label_costs(options, classes);
+  LossSummary loss(const TrainOptions& options, const Dataset& data) const override {
+    const LabelCosts costs = chosen_label_costs(options, data.class_names);
     return {loss_name(costs), kept_costs(costs), costs.symmetric(), costs.mean()};
   }
   std::vector<std::pair<std::string, std::string>> files(const TrainOptions& o) const override {
@@ -73,7 +73,7 @@ class LabelSets : public MarkStructure {
       for (const char* value : {"0", "1"}) out.push_back(fmt::format("{}_{}", label, value));
     return out;
   }
-  std::vector<std::int32_t> decode(const Model& model, std::span<const double> scores,
+  std::vector<std::int32_t> decode(const Model& model, std::span<const double> scores, const CostColumns&,
                                    const Context& context) const override {
     const auto& part = part_of<LabelSetPart>(model);
     const LabelCosts costs = remembered_costs(model.cost(), model.classes());
@@ -81,7 +81,7 @@ class LabelSets : public MarkStructure {
     return decode_joined(joined_predictor(costs, model.decode(), part.edge_weights), scores, model.k(), part.edges,
                          context);
   }
-  std::vector<double> marginals(const Model& model, std::span<const double> scores,
+  std::vector<double> marginals(const Model& model, std::span<const double> scores, const CostColumns&,
                                 const Context& context) const override;
   std::unique_ptr<Evaluator> evaluator(const Model& model, const Examples& examples,
                                        std::span<const std::int32_t> predicted) const override {
@@ -92,8 +92,8 @@ class LabelSets : public MarkStructure {
   std::vector<NamedArray> arrays(const Model& model) const override;
   void describe(const Model& model, Json& info) const override;
   std::vector<std::pair<std::string, std::string>> description(const Model& model) const override;
-  Generated generate(std::size_t n, std::uint64_t seed, TextSink& sink) const override {
-    return write_synthetic_labels(n, seed, sink);
+  Generated generate(const GenerateRequest& request, TextSink& sink) const override {
+    return write_synthetic_labels(request.n, request.seed, sink);
   }
 };
 
@@ -158,7 +158,7 @@ void LabelSets::check(const Model& model, const std::string& name) const {
   check_rows(model.common(), part.rows, part.edges.empty() ? k : 2 * k, check);
 }
 
-std::vector<double> LabelSets::marginals(const Model& model, std::span<const double> scores,
+std::vector<double> LabelSets::marginals(const Model& model, std::span<const double> scores, const CostColumns&,
                                          const Context& context) const {
   const auto& part = part_of<LabelSetPart>(model);
   const std::size_t k = model.k(), n = scores.size() / (part.edges.empty() ? k : 2 * k);
@@ -231,7 +231,7 @@ std::vector<std::unique_ptr<Structure>> label_set_structures() {
   traits.name = "multilabel";
   traits.summary = "sets of the labels y1, y2, ..";
   traits.label = {"label", "labels"};
-  traits.options = {"features", "weights", "id", "edges"};
+  traits.options = {"features", "weights", "id", "ignore", "edges"};
   traits.formats = {"csv", "libsvm"};
   traits.losses = LossFamily::label_sets;
   traits.usual_loss = "hamming";

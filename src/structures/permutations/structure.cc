@@ -65,9 +65,9 @@ class PermutationStructure : public Base {
     return "it would have to sum over all permutations of so many items";
   }
   // For the number of items of the data; for two where it varies.
-  LossSummary loss(const TrainOptions& options, const std::vector<std::string>& items) const override {
-    const PositionLossChoice loss = chosen_position_loss(options, items);
-    const PositionLoss made = loss.make(std::max<std::size_t>(items.size(), 2));
+  LossSummary loss(const TrainOptions& options, const Dataset& data) const override {
+    const PositionLossChoice loss = chosen_position_loss(options, data.class_names);
+    const PositionLoss made = loss.make(std::max<std::size_t>(data.class_names.size(), 2));
     return {loss.name(), loss.values(), decodes_by_scores(made), made.mean_mistake()};
   }
 
@@ -111,11 +111,11 @@ class Rankings : public PermutationStructure<TableStructure> {
   std::vector<std::string> output_names(const Model& model) const override {
     return PositionLossChoice::scores_items(model.loss_name()) ? model.classes() : cell_names(model);
   }
-  std::vector<std::int32_t> decode(const Model& model, std::span<const double> scores,
+  std::vector<std::int32_t> decode(const Model& model, std::span<const double> scores, const CostColumns&,
                                    const Context& context) const override {
     return predictor_of(model).rankings(scores, context);
   }
-  std::vector<double> marginals(const Model& model, std::span<const double> scores,
+  std::vector<double> marginals(const Model& model, std::span<const double> scores, const CostColumns&,
                                 const Context& context) const override {
     return predictor_of(model).ranking_marginals(scores, context);
   }
@@ -127,8 +127,8 @@ class Rankings : public PermutationStructure<TableStructure> {
           return std::vector<double>{m.hamming, m.kendall_tau, m.spearman_rho, m.footrule, m.top1, m.ndcg};
         });
   }
-  Generated generate(std::size_t n, std::uint64_t seed, TextSink& sink) const override {
-    return write_synthetic_rankings(n, seed, sink);
+  Generated generate(const GenerateRequest& request, TextSink& sink) const override {
+    return write_synthetic_rankings(request.n, request.seed, sink);
   }
 
  protected:
@@ -303,8 +303,8 @@ class Matchings : public PermutationStructure<Structure> {
   std::string features_text(const Model& model) const override {
     return row_features_text(part_of<PermutationPart>(model).rows);
   }
-  Generated generate(std::size_t n, std::uint64_t seed, TextSink& sink) const override {
-    return write_synthetic_matchings(n, seed, sink);
+  Generated generate(const GenerateRequest& request, TextSink& sink) const override {
+    return write_synthetic_matchings(request.n, request.seed, sink);
   }
 };
 
@@ -373,7 +373,7 @@ std::vector<std::unique_ptr<Structure>> permutation_structures() {
   rankings.summary = "the order of the items r1, r2, ..";
   rankings.example = {"ranking", "rankings"};
   rankings.label = {"item", "items"};
-  rankings.options = {"features", "weights", "id"};
+  rankings.options = {"features", "weights", "id", "ignore"};
   rankings.formats = {"csv", "libsvm"};
   rankings.losses = LossFamily::rankings;
   rankings.usual_loss = "hamming";

@@ -91,7 +91,7 @@ StructureTraits at_most_two_traits() {
   traits.name = "at-most-two";
   traits.summary = "at most two of the labels y1, y2, ..";
   traits.label = {"label", "labels"};
-  traits.options = {"features", "weights", "id"};
+  traits.options = {"features", "weights", "id", "ignore"};
   traits.formats = {"csv", "libsvm"};
   traits.losses = LossFamily::label_sets;
   traits.usual_loss = "hamming";
@@ -119,7 +119,7 @@ class AtMostTwo : public MarkStructure {
   std::string obstacle(SurrogateKind surrogate, const Dataset&) const override {
     return surrogate == SurrogateKind::crf ? no_marginals : "";
   }
-  LossSummary loss(const TrainOptions& o, const std::vector<std::string>&) const override {
+  LossSummary loss(const TrainOptions& o, const Dataset&) const override {
     if (!o.cost.empty() || !(o.loss.empty() || o.loss == "hamming"))
       throw UsageError(say("--task {} has the --loss hamming only. => Leave other costs out", name()));
     return {"hamming", {}, true, 1};
@@ -152,7 +152,8 @@ class AtMostTwo : public MarkStructure {
   }
 
   std::vector<std::string> output_names(const Model& model) const override { return model.classes(); }
-  std::vector<std::int32_t> decode(const Model& model, std::span<const double> scores, const Context&) const override {
+  std::vector<std::int32_t> decode(const Model& model, std::span<const double> scores, const CostColumns&,
+                                   const Context&) const override {
     return decoded(scores, model.k());
   }
   std::unique_ptr<Evaluator> evaluator(const Model& model, const Examples& examples,
@@ -162,14 +163,14 @@ class AtMostTwo : public MarkStructure {
 
   // In region r of 5, label r is on in 70 % of the examples and label r + 2 in the others; label r + 1 in 60 % (all
   // modulo 5). At most two have a probability above 1/2, so that the best rule turns labels r and r + 1 on.
-  Generated generate(std::size_t n, std::uint64_t seed, TextSink& sink) const override {
+  Generated generate(const GenerateRequest& request, TextSink& sink) const override {
     constexpr std::size_t regions = 5;
     constexpr double best_loss = (0.3 + 0.4 + 0.3) / regions;
     const std::vector<std::string> beginnings = indicator_lines(regions);
-    Rng rng(seed, 2400);
+    Rng rng(request.seed, 2400);
     PiecewiseText out(sink, 50'000);
     out.text = "x1,x2,x3,x4,x5,y1,y2,y3,y4,y5\n";
-    for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t i = 0; i < request.n; ++i) {
       const std::size_t r = rng.below(regions);
       std::vector<int> y(regions);
       y[(r + (rng.below(100) < 70 ? 0 : 2)) % regions] = 1;
@@ -178,7 +179,7 @@ class AtMostTwo : public MarkStructure {
       out.end_example();
     }
     out.flush();
-    return generated("at-most-two", n, seed, regions, regions, best_loss,
+    return generated("at-most-two", request.n, request.seed, regions, regions, best_loss,
                      "5 labels of which at most two are on; x1..x5 say in which region the input lies");
   }
 

@@ -189,7 +189,7 @@ TEST(Constraints, PredictionsAreAlwaysAllowed) {
         try {
           validate(o);
           const Dataset data = read(file.folder / "text", o).data;
-          structure_named(o.task).decoder(o, structure_named(o.task).loss(o, data.class_names));
+          structure_named(o.task).decoder(o, structure_named(o.task).loss(o, data));
         } catch (const Error&) {
           continue;
         }

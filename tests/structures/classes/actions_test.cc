@@ -406,7 +406,7 @@ TEST(ActionGames, SmoothedBoundHoldsForStepsCutShort) {
 
 std::size_t decoded(SurrogateKind surrogate, Decoder decode, double smoothing, const CostMatrix& cost,
                     const Vector& v) {
-  return static_cast<std::size_t>(make_decoder(surrogate, decode, smoothing, cost)->decode(v));
+  return static_cast<std::size_t>(make_decoder({surrogate, decode, smoothing, &cost})->decode(v, 0));
 }
 
 TEST(ActionDecoders, CrfChoosesTheLeastExpectedCost) {

@@ -36,21 +36,21 @@ TEST(Decoder, Defaults) {
 
 TEST(Decoder, CombinationsWithoutMeaningAreRefused) {
   const CostMatrix cost = ten_to_one();
-  EXPECT_THROW(make_decoder(SurrogateKind::m4n, Decoder::expected, 0, cost), UsageError);
-  EXPECT_THROW(make_decoder(SurrogateKind::m3n, Decoder::adversary, 0, cost), UsageError);
-  EXPECT_THROW(make_decoder(SurrogateKind::crf, Decoder::adversary, 0, cost), UsageError);
+  EXPECT_THROW(make_decoder({SurrogateKind::m4n, Decoder::expected, 0, &cost}), UsageError);
+  EXPECT_THROW(make_decoder({SurrogateKind::m3n, Decoder::adversary, 0, &cost}), UsageError);
+  EXPECT_THROW(make_decoder({SurrogateKind::crf, Decoder::adversary, 0, &cost}), UsageError);
 }
 
 TEST(Decoder, ExpectedCostOfTheCrf) {
   Rng rng(1);
   const CostMatrix cost = ten_to_one();
-  const auto decoder = make_decoder(SurrogateKind::crf, Decoder::automatic, 0, cost);
+  const auto decoder = make_decoder({SurrogateKind::crf, Decoder::automatic, 0, &cost});
   for (int trial = 0; trial < 500; ++trial) {
     const AlignedVector<double> v = padded({rng.normal(), rng.normal(), rng.normal()});
     double risk[3] = {0, 0, 0};
     for (std::size_t t = 0; t < 3; ++t)
       for (std::size_t p = 0; p < 3; ++p) risk[p] += std::exp(v[t]) * cost(t, p);
-    const auto y = static_cast<std::size_t>(decoder->decode(v));
+    const auto y = static_cast<std::size_t>(decoder->decode(v, 0));
     for (const double r : risk) EXPECT_LE(risk[y], r * (1 + 1e-12));
   }
 }
@@ -59,11 +59,11 @@ TEST(Decoder, ExpectedCostOfTheCrf) {
 TEST(Decoder, TheAdversarysAnswerMatters) {
   Rng rng(2);
   const CostMatrix cost = ten_to_one();
-  const auto decoder = make_decoder(SurrogateKind::m4n, Decoder::adversary, 0, cost);
+  const auto decoder = make_decoder({SurrogateKind::m4n, Decoder::adversary, 0, &cost});
   int differs_from_argmax = 0;
   for (int trial = 0; trial < 200; ++trial) {
     const AlignedVector<double> v = padded({3 * rng.normal(), 3 * rng.normal(), 3 * rng.normal()});
-    const auto y = static_cast<std::size_t>(decoder->decode(v));
+    const auto y = static_cast<std::size_t>(decoder->decode(v, 0));
     const double value = test::clp_game_value(cost, std::span(v).first(3));
     double best = 1e300;
     for (int step = 0; step <= 1000; ++step) {  // nu on the two other answers
@@ -87,9 +87,9 @@ TEST(Decoder, IdealScoresDecodeToTheirClass) {
       AlignedVector<double> v(kernels::padded(cost.k()), kernels::padding_score);
       for (std::size_t t = 0; t < cost.k(); ++t) v[t] = -cost(t, best);  // -A^T phi(best)
       const auto expected = static_cast<std::int32_t>(best);
-      EXPECT_EQ(make_decoder(SurrogateKind::m4n, Decoder::adversary, 0, cost)->decode(v), expected);
-      EXPECT_EQ(make_decoder(SurrogateKind::m4n, Decoder::expected, 0.5, cost)->decode(v), expected);
-      EXPECT_EQ(make_decoder(SurrogateKind::m4n, Decoder::argmax, 0, cost)->decode(v), expected);
+      EXPECT_EQ(make_decoder({SurrogateKind::m4n, Decoder::adversary, 0, &cost})->decode(v, 0), expected);
+      EXPECT_EQ(make_decoder({SurrogateKind::m4n, Decoder::expected, 0.5, &cost})->decode(v, 0), expected);
+      EXPECT_EQ(make_decoder({SurrogateKind::m4n, Decoder::argmax, 0, &cost})->decode(v, 0), expected);
     }
   }
 }

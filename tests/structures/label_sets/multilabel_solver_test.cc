@@ -301,12 +301,12 @@ TEST(MultilabelDecoding, ThresholdsAreThoseOfTwoClasses) {
       const double m = static_cast<double>(labels);
       const CostMatrix cost =
           CostMatrix::from_values({0, costs.false_alarm(j) / m, costs.miss(j) / m, 0}, 2, "matrix", {"0", "1"}, "test");
-      const auto decoder = make_decoder(surrogate, decode, 0, cost);
+      const auto decoder = make_decoder({surrogate, decode, 0, &cost});
       for (const double off : {-1.0, -0.01, -1e-6, 1e-6, 0.01, 1.0}) {
         AlignedVector<double> v(kernels::padded(2), kernels::padding_score);
         v[1] = threshold[j] + off;
         v[0] = -v[1];
-        EXPECT_EQ(decoder->decode(v), off > 0 ? 1 : 0) << to_string(decode) << " " << off;
+        EXPECT_EQ(decoder->decode(v, 0), off > 0 ? 1 : 0) << to_string(decode) << " " << off;
       }
     }
   }
