@@ -2,6 +2,7 @@
 // perturbed weights, other solvers and the multi-class solver, and what must not change the result.
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <cmath>
 #include <random>
 
@@ -349,7 +350,7 @@ TEST(ChainSolver, StopsWhenToldTo) {
   const CostMatrix cost = CostMatrix::named("zero-one", 6);
   for (const SurrogateKind surrogate : surrogates) {
     for (const int patience : {0, 20}) {
-      int asked = 0;
+      std::atomic<int> asked = 0;  // from several threads
       Context context;
       context.cancelled = [&] { return ++asked > patience; };
       const SolveResult result = solve(set, cost, 1e-6, options_for(surrogate, 1e-12), context).result;
