@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from ._errors import Error
 from ._estimator import Estimator
-from ._labels import NO_COSTS, Costs, costs_by_rows, index_of, labels_to_judge, refuse_numbers_sorted_as_words
+from ._labels import NO_COSTS, Costs, costs_by_rows, frame_of, index_of, labels_to_judge, refuse_numbers_sorted_as_words
 from ._options import listed, word
 from ._parameters import InterceptParameter, doc
 
@@ -46,7 +46,7 @@ class PartEstimator(InterceptParameter, Estimator):
         metadata=doc(
             "None, k x k array or 'hamming', 'absolute', 'squared'",
             """cost_matrix[true][predicted] of a part (a token, a node); an output costs their mean. None, 'hamming': a
-            wrong part costs 1.""",
+            wrong part costs 1. Further columns are predictions that are no label (m4n.costs.reject).""",
         ),
     )
     surrogate: Any = field(
@@ -81,7 +81,8 @@ class PartEstimator(InterceptParameter, Estimator):
             return float(np.mean([a == b for a, b in pairs]))
         judged = [(found, right) for found, right in zip(predicted, truth) if len(right)]
         known = [index_of(labels_to_judge(right, self.classes_), self.classes_) for _, right in judged]
-        answers = [index_of(np.asarray(found), self.classes_) for found, _ in judged]
+        number = {name: p for p, name in enumerate(self.predictions_.tolist())}
+        answers = [[number[name] for name in found] for found, _ in judged]
         lengths = [len(right) for _, right in judged]
         return -self._model.mean_loss(
             lengths, np.concatenate(known).astype(np.int32), np.concatenate(answers).astype(np.int32), None
@@ -91,5 +92,5 @@ class PartEstimator(InterceptParameter, Estimator):
     def _parameters_of(cls, model: Any) -> dict[str, Any]:
         cost = None if model.loss == "hamming" else model.loss
         if model.loss == "matrix":
-            cost = model.cost().reshape(len(model.classes), -1)
+            cost = frame_of(model.cost().reshape(len(model.classes), -1), model.classes, model.predictions)
         return {**super()._parameters_of(model), "cost_matrix": cost}

@@ -15,7 +15,7 @@ from ._cv import ListSearch
 from ._errors import Error
 from ._estimator import Training, has_probabilities
 from ._features import REALS, features_for_core
-from ._labels import Costs, class_names, encode
+from ._labels import Costs, class_names, encode, predictions_of
 from ._options import in_python_words, listed, shown, threads_of
 from ._parameters import LamParameter, documented
 from ._parts import PartEstimator, cut, labels_of
@@ -142,6 +142,7 @@ class GraphEstimator(PartEstimator):
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)
         self.classes_, self.n_features_in_ = classes, model.d
+        self.predictions_ = predictions_of(classes, model.predictions)
         self.cost_matrix_ = model.cost().reshape(len(classes), -1)
         weights = model.arrays()
         self.coef_, self.intercept_ = weights["coef"], weights["intercept"]
@@ -160,7 +161,7 @@ class GraphEstimator(PartEstimator):
     def predict(self, X: Any) -> list[list[Any]]:
         """A list of labels for every graph, one per node."""
         label, lengths = self._apply("predict", X)
-        return cut(self.classes_[label.astype(np.int64).ravel()].tolist(), lengths)
+        return cut(self.predictions_[label.astype(np.int64).ravel()].tolist(), lengths)
 
     @available_if(has_probabilities)
     def predict_marginals(self, X: Any) -> list[np.ndarray]:

@@ -20,6 +20,7 @@ from ._options import listed, reals, refusal, shown, threads_of, word
 from ._outputs import OutputTable
 from ._parameters import LamParameter, doc, documented
 
+UNSURE = 2  # as the library counts answers
 EXPECTED_EDGES = "None, 'tree' or pairs of labels"
 
 
@@ -34,9 +35,9 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
         default="hamming",
         kw_only=False,
         metadata=doc(
-            "'hamming' or 2 x M array",
+            "'hamming', 2 x M or 3 x M array",
             """What a label costs that is on and was missed (first row), or off and was announced (second row); the mean
-            over labels counts. 'hamming': all cost 1.""",
+            over labels counts. 'hamming': all cost 1. A third row is what the answer unsure costs.""",
         ),
     )
     edges: Any = field(
@@ -65,8 +66,8 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
         costs = reals(
             "cost", by_names("cost", self.cost, names), f"'hamming' or {(2, outputs)} numbers: misses, false alarms"
         )
-        if costs.shape != (2, outputs):
-            expected = f"{(2, outputs)}: misses, false alarms"
+        if costs.shape not in ((2, outputs), (3, outputs)):
+            expected = f"{(2, outputs)}: misses, false alarms; or a third row: what being unsure costs"
             raise refusal("cost", costs.shape, expected, text=f"cost has the shape {costs.shape}; expected {expected}")
         return named, costs.ravel().tolist()
 
@@ -110,8 +111,10 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
         return off_on[:, :, 1] - off_on[:, :, 0]
 
     def predict(self, X: Any) -> np.ndarray:
-        """Which labels are on, n x M of 0 and 1."""
-        return self._decoded(X)
+        """Which labels are on, n x M of 0 and 1; -1 where the answer is unsure, if that has a cost."""
+        marks = self._decoded(X)
+        marks[marks == UNSURE] = -1
+        return marks
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -126,7 +129,7 @@ class LabelSetEstimator(ClassifierMixin, OutputTable):
     @classmethod
     def _cost_of(cls, model: Any) -> Any:
         numbers = model.cost()
-        return numbers.reshape(2, -1) if numbers.size else model.loss
+        return numbers.reshape(-1, len(model.classes)) if numbers.size else model.loss
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from ._labels import (
     csv_text,
     encode,
     name_of,
+    predictions_of,
 )
 from ._options import in_python_words, listed, number, refusal, shown, threads_of, word
 from ._parameters import LamParameter, doc, documented
@@ -232,6 +233,7 @@ class SequenceEstimator(PartEstimator):
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)
         self.classes_, self.n_features_in_ = classes, model.d
+        self.predictions_ = predictions_of(classes, model.predictions)
         self.cost_matrix_ = model.cost().reshape(len(classes), -1)
         weights = model.arrays()
         self.coef_, self.intercept_ = weights["coef"], weights["intercept"]
@@ -271,7 +273,7 @@ class SequenceEstimator(PartEstimator):
     def predict(self, X: Any) -> list[list[Any]]:
         """A list of labels for every sequence."""
         label, lengths = self._apply("predict", X)
-        return cut(self.classes_[label.astype(np.int64).ravel()].tolist(), lengths)
+        return cut(self.predictions_[label.astype(np.int64).ravel()].tolist(), lengths)
 
     def predict_single(self, sequence: Any) -> list[Any]:
         """The labels of one sequence."""

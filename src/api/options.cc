@@ -208,7 +208,8 @@ OptionRow loss_row() {
            "label set that over the labels. tree:FILE has rows child,parent,length, and a mistake costs the way from "
            "one "
            "class to the other. A file holds the matrix cost[true][predicted], for classes perhaps with more columns "
-           "than rows: predictions that are no class; for label sets: rows label,miss,false_alarm; for rankings: one "
+           "than rows: predictions that are no class; a cell may name a column of the data, whose numbers are then the "
+           "costs of the examples; for label sets: rows label,miss,false_alarm[,unsure]; for rankings: one "
            "row of item weights, or costs[true rank][predicted rank]",
            fmt::join(meanings, ", "))},
       [words](TrainOptions& o, const std::string& value) {
@@ -230,7 +231,7 @@ std::vector<OptionRow> make_table() {
   add(real(
       {"reject", "C", "off",
        "one more prediction, reject, which costs C whatever the truth; it is made where every class is expected to "
-       "cost more",
+       "cost more. Of sequences and graphs a token or a node is rejected; of label sets a label is answered by unsure",
        some_tasks},
       reject_range, &T::reject));
   add(yes_no({"inner", "", "no", "with --loss tree:FILE: nodes that are no class may be predicted too", some_tasks},

@@ -1,4 +1,5 @@
-// Exact max-min oracle over labellings of M positions, for any output that can be decoded and any cost matrices.
+// Exact max-min oracle over labellings of M positions, for any output that can be decoded and any cost matrices. What
+// is predicted at a position need not be a label: a matrix may have more predictions than truths, or others.
 //
 //     max over mu in the marginal polytope of  h(mu) + v.mu,     h(mu) = (1/M) sum_m min_y (A_m mu_m)_y
 //
@@ -56,27 +57,30 @@ class UnitCosts {
   // What is 1 in the unit of a matrix; positive even if all costs are equal.
   static double unit_of(const CostMatrix& cost) { return cost.range() > 0 ? cost.range() : 1; }
   // With `quantum` > 0 the entries are rounded to multiples of it. `unit` is at least unit_of(cost); rows are padded to
-  // `columns`, at least k.
-  UnitCosts(const CostMatrix& cost, double quantum, double unit, std::size_t columns)
-      : labels_(cost.k()),
-        columns_(columns),
+  // as many truths or predictions as the widest matrix has.
+  UnitCosts(const CostMatrix& cost, double quantum, double unit, std::size_t most_truths, std::size_t most_predictions)
+      : truths_(cost.k()),
+        predictions_(cost.predictions()),
         range_(unit),
         zero_one_(cost.kind() == LossKind::zero_one && unit == unit_of(cost)) {
     least_ = *std::min_element(cost.values().begin(), cost.values().end());
-    const PaddedRows<double> prediction = zeros(of_prediction_), truth = zeros(of_truth_), contrast = zeros(contrast_);
-    for (std::size_t t = 0; t < labels_; ++t) {
-      for (std::size_t y = 0; y < labels_; ++y) {
+    const PaddedRows<double> prediction = zeros(of_prediction_, predictions_, most_truths),
+                             truth = zeros(of_truth_, truths_, most_predictions),
+                             contrast = zeros(contrast_, predictions_, most_predictions);
+    for (std::size_t t = 0; t < truths_; ++t) {
+      for (std::size_t y = 0; y < predictions_; ++y) {
         const double entry = (cost(t, y) - least_) / range_;
         prediction(y, t) = truth(t, y) = quantum > 0 ? quantum * std::round(entry / quantum) : entry;
       }
     }
-    for (std::size_t y = 0; y < labels_; ++y)
-      for (std::size_t z = 0; z < labels_; ++z)
-        for (std::size_t t = 0; t < labels_; ++t)
+    for (std::size_t y = 0; y < predictions_; ++y)
+      for (std::size_t z = 0; z < predictions_; ++z)
+        for (std::size_t t = 0; t < truths_; ++t)
           contrast(y, z) = std::max(contrast(y, z), std::abs(prediction(y, t) - prediction(z, t)));
   }
 
-  std::size_t labels() const { return labels_; }
+  std::size_t truths() const { return truths_; }  // labels of the position
+  std::size_t predictions() const { return predictions_; }
   double least() const { return least_; }      // min A
   double range() const { return range_; }      // the unit
   bool zero_one() const { return zero_one_; }  // L = 1 off the diagonal, 0 on it
@@ -96,12 +100,12 @@ class UnitCosts {
   }
 
  private:
-  PaddedRows<double> zeros(PaddedMatrix<double>& matrix) const {
-    const PaddedRows<double> rows = matrix.shape(labels_, columns_);
+  static PaddedRows<double> zeros(PaddedMatrix<double>& matrix, std::size_t count, std::size_t columns) {
+    const PaddedRows<double> rows = matrix.shape(count, columns);
     std::fill_n(rows.data(), rows.rows() * rows.stride(), 0.0);
     return rows;
   }
-  std::size_t labels_, columns_;
+  std::size_t truths_, predictions_;
   double least_ = 0, range_;
   bool zero_one_;
   PaddedMatrix<double> of_prediction_, of_truth_, contrast_;
@@ -188,9 +192,13 @@ class LabellingGame {
   }
   const UnitCosts& at(std::size_t m, const Workspace& ws) const { return ws.costs[kind(m, ws)]; }
   const UnitCosts& exact_at(std::size_t m, const Workspace& ws) const { return exact_[kind(m, ws)]; }
-  std::size_t labels(std::size_t m, const Workspace& ws) const {
-    if constexpr (Problem::one_cost) return widest_;
-    return exact_at(m, ws).labels();
+  std::size_t truths(std::size_t m, const Workspace& ws) const {
+    if constexpr (Problem::one_cost) return most_truths_;
+    return exact_at(m, ws).truths();
+  }
+  std::size_t predictions(std::size_t m, const Workspace& ws) const {
+    if constexpr (Problem::one_cost) return most_predictions_;
+    return exact_at(m, ws).predictions();
   }
 
   double entry(const GameRow& row, const std::int32_t* y, const Workspace& ws) const;
@@ -226,9 +234,10 @@ class LabellingGame {
   Leaving choose_leaving(Workspace& ws) const;
   void pivot(const Entering& entering, const Leaving& leaving, Workspace& ws) const;
 
-  std::vector<MatrixGame> position_games_;
-  std::size_t widest_ = 0;  // the most labels
-  bool zero_one_ = true;    // all costs are
+  std::vector<MatrixGame> position_games_;  // where all predictions are labels
+  std::size_t most_truths_ = 0, most_predictions_ = 0;
+  bool square_ = true;    // all predictions are labels
+  bool zero_one_ = true;  // all costs are
   std::vector<UnitCosts> exact_,
       rounded_;  // rounded: for a second try when costs that nearly agree have spoilt the first
 };
@@ -271,7 +280,8 @@ class LabellingGame<Problem>::Workspace {
   AlignedVector<double> alpha, side;
   double attained = 0;
   // Risks L mu_m, and their rates along the direction of the step.
-  PaddedMatrix<double> risk, rate, shift;
+  PaddedMatrix<double> risk, rate;
+  PaddedMatrix<double> shift;  // masses of labels that these are of
   // What the rows were eased by (labelling_game_loop.h), added to the risks; all zero unless shaken.
   PaddedMatrix<double> ease;
   bool shaken = false;

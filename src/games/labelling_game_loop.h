@@ -47,13 +47,15 @@ template <class Problem>
 LabellingGame<Problem>::LabellingGame(std::span<const CostMatrix> costs) {
   double unit = 0;
   for (const CostMatrix& cost : costs) {
-    widest_ = std::max(widest_, cost.k());
+    most_truths_ = std::max(most_truths_, cost.k());
+    most_predictions_ = std::max(most_predictions_, cost.predictions());
+    square_ = square_ && !cost.has_actions();
     unit = std::max(unit, UnitCosts::unit_of(cost));
   }
   for (const CostMatrix& cost : costs) {
-    position_games_.emplace_back(cost);
-    exact_.emplace_back(cost, 0, unit, widest_);
-    rounded_.emplace_back(cost, game::coarse_cost, unit, widest_);
+    if (square_) position_games_.emplace_back(cost);
+    exact_.emplace_back(cost, 0, unit, most_truths_, most_predictions_);
+    rounded_.emplace_back(cost, game::coarse_cost, unit, most_truths_, most_predictions_);
     zero_one_ = zero_one_ && exact_.back().zero_one();
   }
 }
@@ -73,10 +75,10 @@ GameAnswer LabellingGame<Problem>::solve(const Scores& v, const GameLimits& limi
   ws.rounds = ws.stalls = ws.shakes = 0;
   ws.rng = Rng(1);
   ws.path.resize(ws.length);
-  for (PaddedMatrix<double>* matrix :
-       {&ws.active, &ws.nu, &ws.risk, &ws.rate, &ws.shift, &ws.ease, &ws.best_nu, &ws.query_nu, &ws.augmented})
-    matrix->shape(ws.length, widest_);
-  if (Problem::apart(v)) {
+  for (PaddedMatrix<double>* matrix : {&ws.active, &ws.nu, &ws.risk, &ws.rate, &ws.ease, &ws.best_nu, &ws.query_nu})
+    matrix->shape(ws.length, most_predictions_);
+  for (PaddedMatrix<double>* matrix : {&ws.shift, &ws.augmented}) matrix->shape(ws.length, most_truths_);
+  if (square_ && Problem::apart(v)) {
     solve_apart(v, ws);
     const GameAnswer answer = certify(v, ws);
     if (game::enough(answer.bounds, limits)) return answer;
@@ -175,7 +177,7 @@ void LabellingGame<Problem>::expected_costs(PaddedRows<const double> nu, PaddedR
     }
     ws.index.clear();
     ws.mass.clear();
-    for (std::size_t p = 0; p < costs.labels(); ++p) {
+    for (std::size_t p = 0; p < costs.predictions(); ++p) {
       if (weight[p] == 0) continue;
       ws.index.push_back(static_cast<std::uint32_t>(p));
       ws.mass.push_back(weight[p]);
@@ -191,7 +193,7 @@ PaddedRows<const double> LabellingGame<Problem>::clean_nu(double share_of_best, 
   const PaddedRows<const double> best = std::as_const(ws.best_nu).view(), now = std::as_const(ws.nu).view();
   for (std::size_t m = 0; m < ws.length; ++m) {
     double total = 0;
-    for (std::size_t y = 0; y < labels(m, ws); ++y) total += std::max(now(m, y), 0.0);
+    for (std::size_t y = 0; y < predictions(m, ws); ++y) total += std::max(now(m, y), 0.0);
     if (!(std::isfinite(total) && total > 0)) {  // the inverse is of no use: any distribution will do
       std::fill_n(out.row(m), out.stride(), 0.0);
       out(m, ws.reference[m]) = 1;
@@ -284,7 +286,8 @@ GameAnswer LabellingGame<Problem>::certify(const Scores& v, Workspace& ws) const
   risks(exact_.data(), ws.index_of_all, mass, risk, ws);
   double least_risks = 0;
   for (std::size_t m = 0; m < ws.length; ++m)
-    least_risks += *std::min_element(risk.row(m), risk.row(m) + labels(m, ws)) + (exact_at(m, ws).zero_one() ? 1 : 0);
+    least_risks +=
+        *std::min_element(risk.row(m), risk.row(m) + predictions(m, ws)) + (exact_at(m, ws).zero_one() ? 1 : 0);
   GameAnswer out;
   out.risk = ws.least + ws.unit * least_risks;
   out.bounds.lower = out.risk + linear;
@@ -356,10 +359,10 @@ void LabellingGame<Problem>::shake(Workspace& ws) const {
     double level = 0;
     if (ws.is_varied[m] != 0) {
       level = risk[ws.reference[m]];
-      for (std::size_t y = 0; y < labels(m, ws); ++y)
+      for (std::size_t y = 0; y < predictions(m, ws); ++y)
         if (active[y] != 0) level = std::max(level, risk[y]);
     }
-    for (std::size_t y = 0; y < labels(m, ws); ++y) {
+    for (std::size_t y = 0; y < predictions(m, ws); ++y) {
       if (ws.is_varied[m] != 0) ease(m, y) = active[y] != 0 ? level - risk[y] : std::max(level - risk[y], 0.0);
       if (active[y] == 0) ease(m, y) += game::hair * unit[y] * ws.rng.uniform(0.5, 1);
     }
@@ -372,7 +375,7 @@ void LabellingGame<Problem>::shake(Workspace& ws) const {
 template <class Problem>
 void LabellingGame<Problem>::ease_risks(Workspace& ws) const {
   for (const std::size_t m : ws.varied)
-    for (std::size_t y = 0; y < labels(m, ws); ++y) ws.risk.view()(m, y) += ws.ease.view()(m, y);
+    for (std::size_t y = 0; y < predictions(m, ws); ++y) ws.risk.view()(m, y) += ws.ease.view()(m, y);
 }
 
 }  // namespace m4n::detail

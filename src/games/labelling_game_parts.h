@@ -28,7 +28,7 @@ void LabellingGame<Problem>::start_cold(const Scores& v, Workspace& ws) const {
   game::zero(ws.active.view());
   for (std::size_t m = 0; m < ws.length; ++m) {
     const double* risk = at(m, ws).of_truth(static_cast<std::size_t>(ws.path[m])).data();
-    ws.reference[m] = static_cast<std::uint32_t>(std::min_element(risk, risk + labels(m, ws)) - risk);
+    ws.reference[m] = static_cast<std::uint32_t>(std::min_element(risk, risk + predictions(m, ws)) - risk);
     ws.active.view()(m, ws.reference[m]) = 1;
   }
   clear_pool(ws);
@@ -40,17 +40,16 @@ bool LabellingGame<Problem>::start_warm(const Scores& v, const GameSeeds& seeds,
   const std::size_t size = seeds.row.size() + 1;
   if (seeds.reference.size() != ws.length || seeds.sequence.size() != size * ws.length) return false;
   for (std::size_t m = 0; m < ws.length; ++m) {
-    const std::size_t count = labels(m, ws);
-    if (seeds.reference[m] >= count) return false;
+    if (seeds.reference[m] >= predictions(m, ws)) return false;
     for (std::size_t j = 0; j < size; ++j)
-      if (seeds.sequence[j * ws.length + m] >= count) return false;
+      if (seeds.sequence[j * ws.length + m] >= truths(m, ws)) return false;
   }
   ws.reference.assign(seeds.reference.begin(), seeds.reference.end());
   ws.rows.assign(1, {});
   game::zero(ws.active.view());
   for (std::size_t m = 0; m < ws.length; ++m) ws.active.view()(m, ws.reference[m]) = 1;
   for (const GameRow& row : seeds.row) {
-    if (row.position >= ws.length || row.label >= labels(row.position, ws) ||
+    if (row.position >= ws.length || row.label >= predictions(row.position, ws) ||
         ws.active.view()(row.position, row.label) != 0)
       return false;
     ws.active.view()(row.position, row.label) = 1;
@@ -67,7 +66,8 @@ bool LabellingGame<Problem>::start_warm(const Scores& v, const GameSeeds& seeds,
   for (double& gain : ws.gain) gain = (gain - ws.top) / ws.unit;
   for (std::size_t m = 0; m < ws.length; ++m) {  // where all sequences agree, the reference must be a best prediction
     const double* risk = at(m, ws).of_truth(static_cast<std::size_t>(ws.labels_of(0)[m])).data();
-    if (ws.is_varied[m] == 0 && risk[ws.reference[m]] > *std::min_element(risk, risk + labels(m, ws))) return false;
+    if (ws.is_varied[m] == 0 && risk[ws.reference[m]] > *std::min_element(risk, risk + predictions(m, ws)))
+      return false;
   }
   return refresh(ws);
 }
@@ -99,7 +99,7 @@ void LabellingGame<Problem>::add_to_pool(const std::int32_t* y, double gain, boo
     if (y[m] == first[m] || ws.is_varied[m] != 0) continue;
     std::ranges::copy(at(m, ws).of_truth(label), ws.risk.view().row(m));
     if (ws.shaken)
-      for (std::size_t e = 0; e < labels(m, ws); ++e) ws.risk.view()(m, e) += ws.ease.view()(m, e);
+      for (std::size_t e = 0; e < predictions(m, ws); ++e) ws.risk.view()(m, e) += ws.ease.view()(m, e);
     ws.is_varied[m] = 1;
     ws.varied.push_back(static_cast<std::uint32_t>(m));
     ws.constant -= cost_of_reference;

@@ -45,7 +45,7 @@ void LabellingGame<Problem>::risks(const UnitCosts* kinds, std::span<const std::
     }
     ws.index.clear();
     ws.mass.clear();
-    for (std::size_t t = 0; t < costs.labels(); ++t) {
+    for (std::size_t t = 0; t < costs.truths(); ++t) {
       if (from[t] == 0) continue;
       ws.index.push_back(static_cast<std::uint32_t>(t));
       ws.mass.push_back(from[t]);
@@ -82,7 +82,7 @@ bool LabellingGame<Problem>::refresh(Workspace& ws) const {
   const PaddedRows<const double> risk = std::as_const(ws.risk).view();
   for (const std::size_t m : ws.varied) {
     const double level = risk(m, ws.reference[m]) - game::largest_error;
-    if (*std::min_element(risk.row(m), risk.row(m) + labels(m, ws)) < level) return false;
+    if (*std::min_element(risk.row(m), risk.row(m) + predictions(m, ws)) < level) return false;
   }
   return true;
 }
@@ -223,7 +223,7 @@ typename LabellingGame<Problem>::Leaving LabellingGame<Problem>::choose_leaving(
     const std::uint32_t reference = ws.reference[m];
     const double level = risk(m, reference), rise = rate(m, reference);
     const double* unit = at(m, ws).contrast(reference).data();
-    for (std::size_t y = 0; y < labels(m, ws); ++y) {
+    for (std::size_t y = 0; y < predictions(m, ws); ++y) {
       const double slack = std::max(risk(m, y) - level, 0.0), falling = rise - rate(m, y);
       if (falling <= game::least_pivot * unit[y] || slack > longest * falling || active(m, y) != 0) continue;
       longest = std::min(longest, (slack + game::slip * unit[y]) / falling);
@@ -306,7 +306,7 @@ void LabellingGame<Problem>::solve_apart(const Scores& v, Workspace& ws) const {
     if (position) std::fill(position->state.begin(), position->state.end(), std::uint8_t{0});
   for (std::size_t m = 0; m < ws.length; ++m) {
     std::fill_n(scores.row(m), scores.stride(), kernels::padding_score);
-    const std::size_t count = labels(m, ws);
+    const std::size_t count = truths(m, ws);
     for (std::size_t k = 0; k < count; ++k) scores(m, k) = length * Problem::own(v, m, k);
     if (exact_at(m, ws).zero_one()) {
       closed_form::zero_one(scores.padded_row(m), exact_at(m, ws).range(), mu.padded_row(m), nu.padded_row(m));
@@ -324,11 +324,11 @@ void LabellingGame<Problem>::solve_apart(const Scores& v, Workspace& ws) const {
   std::swap(ws.best_nu, ws.query_nu);
 
   const auto next = [&](std::size_t m, std::size_t from) {
-    while (from < labels(m, ws) && !(mu(m, from) > 0)) ++from;
+    while (from < truths(m, ws) && !(mu(m, from) > 0)) ++from;
     return from;
   };
   for (std::size_t m = 0; m < ws.length; ++m)  // (there is mass somewhere, unless a score is not a number)
-    ws.path[m] = static_cast<std::int32_t>(std::min(next(m, 0), labels(m, ws) - 1));
+    ws.path[m] = static_cast<std::int32_t>(std::min(next(m, 0), truths(m, ws) - 1));
   ws.weight.clear();
   ws.sequence.clear();
   for (bool changed = true; changed;) {
@@ -342,8 +342,8 @@ void LabellingGame<Problem>::solve_apart(const Scores& v, Workspace& ws) const {
     for (std::size_t m = 0; m < ws.length; ++m) {
       double& left = mu(m, static_cast<std::size_t>(ws.path[m]));
       left -= width;
-      const std::size_t following = left > 0 ? labels(m, ws) : next(m, static_cast<std::size_t>(ws.path[m]) + 1);
-      if (following == labels(m, ws)) continue;
+      const std::size_t following = left > 0 ? truths(m, ws) : next(m, static_cast<std::size_t>(ws.path[m]) + 1);
+      if (following == truths(m, ws)) continue;
       ws.path[m] = static_cast<std::int32_t>(following);
       changed = true;
     }

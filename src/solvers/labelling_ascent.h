@@ -39,8 +39,8 @@ struct LabellingDual {
       const LabelView y = problem.y(i);
       double risk = 0;
       for (std::size_t m = 0; m < y.size(); ++m) {
-        const auto label = static_cast<std::size_t>(y[m]);
-        risk += cost(i, m)(label, label);
+        const std::span<const double> own = cost(i, m).of_truth(static_cast<std::size_t>(y[m]));
+        risk += *std::min_element(own.begin(), own.end());
       }
       block.emplace_back(risk / static_cast<double>(y.size()));
     }

@@ -93,14 +93,24 @@ std::unique_ptr<Evaluator> rows_evaluator(ExampleRows rows, std::span<const doub
   return std::make_unique<RowsEvaluator>(std::move(rows), weight, std::move(add_tables));
 }
 
+std::vector<std::size_t> classes_of_predictions(const Model& model) {
+  std::vector<std::size_t> out;
+  for (const std::string& name : model.predictions())
+    out.push_back(static_cast<std::size_t>(std::find(model.classes().begin(), model.classes().end(), name) -
+                                           model.classes().begin()));
+  return out;
+}
+
 void add_class_tables(const Model& model, LabelView truth, LabelView predicted, Evaluation& out) {
-  const std::size_t k = model.k();
+  const std::size_t k = model.k(), width = model.predictions().size();
+  const std::vector<std::size_t> class_of = classes_of_predictions(model);
   for (const std::string& name : model.classes()) out.labels.emplace_back(name, FoundCounts{});
   out.parts = truth.size();
-  out.confusion.resize(k * k);
+  out.confusion.resize(k * width);
   for (std::size_t e = 0; e < truth.size(); ++e) {
-    const auto y = static_cast<std::size_t>(predicted[e]);
-    ++out.labels[y].second.predicted;
+    const auto p = static_cast<std::size_t>(predicted[e]);
+    const std::size_t y = class_of[p];
+    if (y < k) ++out.labels[y].second.predicted;
     const auto t = static_cast<std::size_t>(truth[e]);
     if (t >= k) {
       ++out.unseen;
@@ -108,7 +118,7 @@ void add_class_tables(const Model& model, LabelView truth, LabelView predicted, 
     }
     ++out.labels[t].second.actual;
     if (t == y) ++out.labels[y].second.found;
-    ++out.confusion[t * k + y];
+    ++out.confusion[t * width + p];
   }
 }
 

@@ -38,6 +38,14 @@ inline double ratio(double part, double all) { return all > 0 ? part / all : 0; 
 std::unique_ptr<Evaluator> rows_evaluator(ExampleRows rows, std::span<const double> weight,
                                           std::function<void(Evaluation&)> add_tables = {});
 
+// The class that every prediction is; k: it is none.
+std::vector<std::size_t> classes_of_predictions(const Model& model);
+
+// Of parts of which some may be rejected, given a prediction that is no class: the share, and the error of the others.
+inline std::vector<double> rejection_metrics(double parts, double rejected, double right) {
+  return {ratio(rejected, parts), ratio(parts - rejected - right, parts - rejected)};
+}
+
 // How often every label is true, predicted, and both, where labels are classes: unweighted, as all tables. Fills
 // labels, confusion and unseen, which are those that are none of the model's.
 void add_class_tables(const Model& model, LabelView truth, LabelView predicted, Evaluation& out);

@@ -26,7 +26,7 @@ Decoder Structure::decoder(const TrainOptions& options, const LossSummary& loss)
           say("--surrogate m3n scores classes against classes, and some predictions are no class ({}); => use m4n, crf "
               "or qs",
               fmt::join(loss.predictions, ", ")));
-    if (options.decode == Decoder::argmax && options.surrogate != SurrogateKind::qs)
+    if ((options.decode == Decoder::argmax || options.decode == largest) && options.surrogate != SurrogateKind::qs)
       throw UsageError(say("--decode {} predicts a class, and some predictions are no class ({}); => leave it out",
                            to_string(options.decode), fmt::join(loss.predictions, ", ")));
   }

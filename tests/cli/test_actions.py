@@ -204,7 +204,7 @@ def test_cv_in_a_directory_knows_the_cost_of_rejection(m4n, small, tmp_path):
         (["--inner", "yes", "--loss", "zero-one"], "--inner is about the nodes of a tree"),
         (["--inner", "maybe"], "--inner"),
         (["--loss", "tree:"], "tree:"),
-        (["--task", "sequence", "--reject", "0.4"], "--reject"),
+        (["--task", "ranking", "--reject", "0.4"], "--reject"),
         (["--task", "ranking", "--inner", "yes"], "--inner"),
     ],
 )
@@ -275,3 +275,34 @@ def test_numbered_classes_and_a_file_without_names(m4n, tmp_path):
     assert (tmp_path / "a.m4n").read_bytes() == (tmp_path / "b.m4n").read_bytes()
     report = json.loads(m4n("eval", tmp_path / "b.m4n", data, "--json", expect=DONE).stdout)
     assert report["predictions"] == ["0", "1", "reject"]
+
+
+GENERATED = {
+    "sequence": ["--task", "sequence", "--template", "pos"],
+    "graph": ["--task", "graph"],
+    "multilabel": ["--task", "multilabel"],
+}
+
+
+@pytest.mark.parametrize("task", GENERATED)
+@pytest.mark.parametrize("surrogate", ["m4n", "crf"])
+def test_parts_are_rejected_one_by_one(m4n, tmp_path, task, surrogate):
+    data, model = tmp_path / "data", tmp_path / "r.m4n"
+    m4n("generate", "--task", task, "--n", 120, "--seed", 1, "--out", data, expect=DONE)
+    options = [*GENERATED[task], "--surrogate", surrogate, "--reject", "0.2"]
+    report = m4n.train(data, model, *options)
+    assert report["converged"]
+    judged = m4n.json("eval", model, data)
+    assert 0 < judged["metrics"]["rejected"] <= 1
+    assert judged["loss"] == pytest.approx(report["train_loss"])
+    found = m4n.json("predict", model, data)
+    answers = [answer for row in found["marks" if task == "multilabel" else "label"] for answer in row]
+    rejected = sum(answer in (None, "reject") for answer in answers)
+    assert rejected == pytest.approx(judged["metrics"]["rejected"] * len(answers))
+    text = m4n("predict", model, data, expect=DONE).stdout
+    assert text.count("unsure" if task == "multilabel" else "reject") == rejected
+    search = m4n.json("cv", data, *GENERATED[task], "--reject", "0.2", "--surrogate", "crf", "--folds", "3",
+                      "--lambdas", "0.1,0.01")  # fmt: skip
+    assert 0 < search["test_mean"] < 0.21
+    refused = m4n("train", data, *GENERATED[task], "--surrogate", "m3n", "--reject", "0.2", "--model", model)
+    assert refused.returncode == WRONG_USAGE and "m3n" in refused.stderr

@@ -43,7 +43,8 @@ TEST(LabelCosts, RefusesWithFileAndLine) {
             "c.csv: line 2: 'glad' is no label of the data; the labels are 'calm', 'sad', 'happy'");
   EXPECT_EQ(refusal("calm,1,2\ncalm,3,4\n"), "c.csv: line 2: label 'calm' stood in line 1 already");
   EXPECT_EQ(refusal("1,2\n3\n"),
-            "c.csv: line 2: 1 value; expected the cost of a miss and that of a false alarm, with "
+            "c.csv: line 2: 1 value; expected the cost of a miss, that of a false alarm and perhaps that of the answer "
+            "unsure, with "
             "the name of the label before them or not");
   EXPECT_EQ(refusal("1,2\ncalm,3,4\n"), "c.csv: line 2: 3 values, but the lines before have 2");
   for (const std::string bad : {"0", "-1", "nan", "inf", "1e31", "x", ""})

@@ -338,10 +338,10 @@ def test_the_cost_of_rejection_is_a_number(cost):
         costs.reject(["a", "b"], cost)
 
 
-def test_sequences_have_no_actions():
+def test_max_margin_has_no_actions():
     X, y = tagged()
     with pytest.raises(m4n.Error, match="some predictions are no class .*reject"):
-        MaxMinSequenceLabeler(costs.reject(["B", "I", "O"], 0.2)).fit(X, y)
+        MaxMinSequenceLabeler(costs.reject(["B", "I", "O"], 0.2), surrogate="m3n").fit(X, y)
 
 
 def test_probabilities_of_a_smoothed_game():
@@ -357,3 +357,29 @@ def test_probabilities_of_a_smoothed_game():
     with pytest.raises(AttributeError) as refused:
         m4n.MaxMinClassifier(matrix).fit(X, y).predict_proba(X)
     assert "surrogate='m4n' defines no probabilities; fit with surrogate='crf'" in str(refused.value.__cause__)
+
+
+def test_tokens_nodes_and_labels_are_rejected():
+    random = np.random.default_rng(0)
+    tokens = [random.normal(size=(5, 3)) for _ in range(40)]
+    tags = [["ab"[int(x[0] + 0.7 * random.normal() > 0)] for x in rows] for rows in tokens]
+    costs = m4n.costs.reject(["a", "b"], 0.2)
+    labeler = m4n.MaxMinSequenceLabeler(costs, surrogate="crf").fit(tokens, tags)
+    found = labeler.predict(tokens)
+    assert {tag for row in found for tag in row} == {"a", "b", "reject"}
+    assert labeler.predictions_.tolist() == ["a", "b", "reject"]
+    bill = np.mean([np.mean([0.2 if p == "reject" else p != t for p, t in zip(*rows)]) for rows in zip(found, tags)])
+    assert labeler.score(tokens, tags) == pytest.approx(-bill)
+    again = m4n.MaxMinSequenceLabeler.from_bytes(labeler.to_bytes())
+    assert again.predict(tokens) == found and list(again.cost_matrix.columns) == ["a", "b", "reject"]
+    graphs = [(rows, [(0, 1), (1, 2), (2, 3), (3, 4)]) for rows in tokens]
+    nodes = m4n.MaxMinGraphLabeler(costs, surrogate="crf").fit(graphs, tags)
+    assert "reject" in {tag for row in nodes.predict(graphs) for tag in row}
+    assert nodes.score(graphs, tags) < 0
+    X = random.normal(size=(200, 3))
+    Y = (X[:, :2] + 0.7 * random.normal(size=(200, 2)) > 0).astype(int)
+    sets = m4n.MaxMinMultiLabelClassifier([[1, 1], [1, 1], [0.2, 0.2]], surrogate="crf").fit(X, Y)
+    marks = sets.predict(X)
+    assert set(marks.ravel()) == {-1, 0, 1}
+    assert sets.score(X, Y) == pytest.approx(-np.where(marks < 0, 0.2, marks != Y).mean())
+    assert np.shape(m4n.MaxMinMultiLabelClassifier.from_bytes(sets.to_bytes()).cost) == (3, 2)

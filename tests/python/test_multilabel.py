@@ -84,7 +84,7 @@ def test_bad_marks():
         with pytest.raises(ValueError):
             MaxMinMultiLabelClassifier().fit(X, wrong)
     with pytest.raises(ValueError, match=r"expected \(2, 3\)"):
-        MaxMinMultiLabelClassifier(np.ones((3, 3))).fit(X, Y)
+        MaxMinMultiLabelClassifier(np.ones((4, 3))).fit(X, Y)
     with pytest.raises(ValueError, match="edges"):
         MaxMinMultiLabelClassifier(edges="all").fit(X, Y)
     with pytest.raises(ValueError, match="inconsistent"):

@@ -119,12 +119,14 @@ bool are_chunk_tags(const std::vector<std::string>& labels) {
 
 // Evaluation of sequences. The loss is the mean over sequences of the mean cost of their tokens; the metrics are
 // token_accuracy, sequence_accuracy and, where the labels are tags of chunks, chunk_precision, chunk_recall and
-// chunk_f1 as conlleval counts. All are ratios of sums over sequences.
+// chunk_f1 as conlleval counts. All are ratios of sums over sequences. Where predictions may be no label, such a token
+// is rejected: it is wrong, and in no chunk; and there are the share of them and the error of the others.
 
 namespace {
 
-// A row by sequence: cost, tokens, right ones, whole sequences, and of chunks the true, the predicted and the found.
-enum Column { cost, tokens, right, whole, actual, guessed, found, columns };
+// A row by sequence: cost, tokens, right ones, rejected ones, whole sequences, and of chunks the true, the predicted
+// and the found.
+enum Column { cost, tokens, right, rejected, whole, actual, guessed, found, columns };
 
 void check_inputs(const Model& model, const Examples& sequences, std::span<const std::int32_t> predicted) {
   const Groups& groups = sequences.data.labels;
@@ -136,8 +138,9 @@ void check_inputs(const Model& model, const Examples& sequences, std::span<const
   for (std::size_t t = 0; t < total; ++t) {
     if (sequences.truth[t] < 0 || static_cast<std::size_t>(sequences.truth[t]) >= sequences.names.size())
       throw Error(say("evaluation: the label of token {} is not known", t + 1));
-    if (predicted[t] < 0 || static_cast<std::size_t>(predicted[t]) >= model.k())
-      throw Error(say("evaluation: prediction {} of token {} is not within 0..{}", predicted[t], t + 1, model.k() - 1));
+    const std::size_t width = model.predictions().size();
+    if (predicted[t] < 0 || static_cast<std::size_t>(predicted[t]) >= width)
+      throw Error(say("evaluation: prediction {} of token {} is not within 0..{}", predicted[t], t + 1, width - 1));
   }
 }
 
@@ -146,19 +149,25 @@ void check_inputs(const Model& model, const Examples& sequences, std::span<const
 std::unique_ptr<Evaluator> chain_evaluator(const Model& model, const Examples& sequences,
                                            std::span<const std::int32_t> predicted) {
   check_inputs(model, sequences, predicted);
-  const std::size_t k = model.k();
-  const bool chunks = are_chunk_tags(model.classes());
+  const std::size_t k = model.k(), width = model.predictions().size();
+  const bool chunks = are_chunk_tags(model.classes()), actions = !model.common().predictions.empty();
+  const std::vector<std::size_t> class_of = classes_of_predictions(model);
   const double largest = *std::max_element(model.cost().begin(), model.cost().end());
-  auto counter = std::make_shared<ChunkCounter>(sequences.names);
+  std::vector<std::string> tags = sequences.names;
+  if (actions) tags.emplace_back("O");  // what is rejected
+  auto counter = std::make_shared<ChunkCounter>(tags);
   ExampleRows rows;
   rows.names = {"token_accuracy", "sequence_accuracy"};
   if (chunks) rows.names.insert(rows.names.end(), {"chunk_precision", "chunk_recall", "chunk_f1"});
+  if (actions) rows.names.insert(rows.names.end(), {"rejected", "error_of_rest"});
   rows.width = columns;
-  rows.measure = [chunks](std::span<const double> sum, double weight) {
+  rows.measure = [chunks, actions](std::span<const double> sum, double weight) {
     std::vector<double> out = {sum[cost] / weight, sum[right] / sum[tokens], sum[whole] / weight};
     if (chunks)
       out.insert(out.end(), {ratio(sum[found], sum[guessed]), ratio(sum[found], sum[actual]),
                              ratio(2 * sum[found], sum[actual] + sum[guessed])});
+    if (actions)
+      for (const double metric : rejection_metrics(sum[tokens], sum[rejected], sum[right])) out.push_back(metric);
     return out;
   };
   const Groups& groups = sequences.data.labels;
@@ -167,15 +176,18 @@ std::unique_ptr<Evaluator> chain_evaluator(const Model& model, const Examples& s
     const auto truth = std::span(sequences.truth).subspan(first, length);
     const auto answer = predicted.subspan(first, length);
     std::vector<double> row(columns);
+    std::vector<std::int32_t> tag_of(length);
     row[tokens] = static_cast<double>(length);
     for (std::size_t m = 0; m < length; ++m) {
       const auto t = static_cast<std::size_t>(truth[m]), p = static_cast<std::size_t>(answer[m]);
-      row[cost] += (t < k ? model.cost()[t * k + p] : largest) / row[tokens];
-      row[right] += t == p ? 1 : 0;
+      row[cost] += (t < k ? model.cost()[t * width + p] : largest) / row[tokens];
+      row[right] += t == class_of[p] ? 1 : 0;
+      row[rejected] += class_of[p] == k ? 1 : 0;
+      tag_of[m] = static_cast<std::int32_t>(class_of[p] < k ? class_of[p] : sequences.names.size());
     }
     row[whole] = row[right] == row[tokens] ? 1 : 0;
     const FoundCounts before = counter->score().chunks;
-    counter->add(truth, answer);
+    counter->add(truth, tag_of);
     const FoundCounts& after = counter->score().chunks;
     row[actual] = static_cast<double>(after.actual - before.actual);
     row[guessed] = static_cast<double>(after.predicted - before.predicted);

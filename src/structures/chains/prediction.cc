@@ -44,9 +44,11 @@ class SequenceWriter {
         asked_(asked),
         sink_(sink),
         csv_(part_of<ChainPart>(model).input->format == SequenceFormat::ocr),
-        names_(model.classes()) {
-    if (csv_)
-      for (std::string& name : names_) name = csv_cell(name);
+        plain_names_(asked.k_best > 0 ? model.classes() : model.predictions()),
+        names_(plain_names_),
+        classes_(model.classes()) {
+    if (!csv_) return;
+    for (std::string& name : names_) name = csv_cell(name);
   }
 
   // A line per token; `begin(m, text)` writes what stands before the label of token m, with its separator.
@@ -63,7 +65,7 @@ class SequenceWriter {
       }
       for (std::size_t k = 0; asked_.marginals && k < model_.k(); ++k) {
         text_ += separator;
-        if (!csv_) (text_ += names_[k]) += ':';
+        if (!csv_) (text_ += classes_[k]) += ':';
         fmt::format_to(std::back_inserter(text_), "{}", answer.marginals[m * model_.k() + k]);
       }
       text_ += '\n';
@@ -98,7 +100,7 @@ class SequenceWriter {
  private:
   Json names(const Labelling& labelling) const {
     Json out = Json::array();
-    for (const std::int32_t label : labelling.label) out.push(model_.classes()[static_cast<std::size_t>(label)]);
+    for (const std::int32_t label : labelling.label) out.push(plain_names_[static_cast<std::size_t>(label)]);
     return out;
   }
   void add_json(const Answer& answer) {
@@ -122,7 +124,9 @@ class SequenceWriter {
   const PredictionRequest& asked_;
   TextSink& sink_;
   bool csv_;
-  std::vector<std::string> names_;  // as they are written
+  // What labels count: of the best labellings classes, of predictions perhaps others, too; and as they are written.
+  std::vector<std::string> plain_names_, names_;
+  const std::vector<std::string>& classes_;
   std::string text_;
   std::size_t sequences_ = 0, tokens_ = 0;
   Json labels_ = Json::array(), marginals_ = Json::array();

@@ -77,7 +77,7 @@ void ChainTagger::prefer(PaddedRows<const double> preference, std::span<std::int
   }
   for (std::size_t m = 0; m < y.size(); ++m) {
     const double* row = preference.row(m);
-    y[m] = static_cast<std::int32_t>(std::max_element(row, row + shared_.labels()) - row);
+    y[m] = static_cast<std::int32_t>(std::max_element(row, row + shared_.cost_.predictions()) - row);
   }
 }
 
@@ -87,9 +87,9 @@ void ChainTagger::decode(std::span<std::int32_t> y) {
     case Decoder::expected: {
       const PaddedRows<const double> mu = marginals();
       if (shared_.cost_.kind() == LossKind::zero_one) return prefer(mu, y);  // the most likely label
-      const PaddedRows<double> preference = preference_.shape(y.size(), k);
+      const PaddedRows<double> preference = preference_.shape(y.size(), shared_.cost_.predictions());
       for (std::size_t m = 0; m < y.size(); ++m)
-        for (std::size_t p = 0; p < k; ++p) {
+        for (std::size_t p = 0; p < shared_.cost_.predictions(); ++p) {
           const std::span<const double> cost = shared_.cost_.of_prediction(p);
           double expected = 0;
           for (std::size_t t = 0; t < k; ++t) expected += cost[t] * mu(m, t);

@@ -33,8 +33,9 @@ struct ChainWeights {
 //   expected   CRF: at every token the label of least expected cost under its marginals        O(M R^2)
 //   adversary  M4N: at every token the min player's most likely answer in the game at v        the game of the example
 //
-// Under constraints the last two are the best labelling that is allowed: of least expected cost in all, or of the most
-// likely answers in all, by Viterbi.
+// The last two may predict what is no label, where the costs have such predictions. Under constraints,
+// which such predictions exclude, they are the best labelling that is allowed: of least expected cost in all, or of the
+// most likely answers in all, by Viterbi.
 //
 // ChainPredictor holds the weights and is shared; each thread has its ChainTagger.
 

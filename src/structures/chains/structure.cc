@@ -64,7 +64,7 @@ class Chains : public Structure {
       throw UsageError(say("--constraints is not for --oracle spmp, which plays on all labellings; => leave one out"));
   }
   LossSummary loss(const TrainOptions& options, const Dataset& data) const override {
-    const CostMatrix cost = chosen_cost_of_classes(options, data, traits().usual_loss);
+    const CostMatrix cost = chosen_fixed_cost(options, data, traits().usual_loss);
     return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal(), cost.prediction_names()};
   }
   std::vector<std::pair<std::string, std::string>> files(const TrainOptions& o) const override {
@@ -178,6 +178,7 @@ void Chains::write_part(const Model& model, ModelFileWriter& file) const {
   if (!weights.constraints.empty()) file.array("allowed", weights.constraints.values());
   file.field("tokens", std::uint64_t{common.parts});
   if (!common.fold_column.empty()) file.array("fold_column", {common.fold_column});
+  write_predictions(common, file);
   file.array("cost", common.cost);
   std::visit([&](const auto& features) { file.array("features", std::span(features)); }, weights.features);
   file.array("bias", weights.bias);
@@ -217,7 +218,7 @@ std::shared_ptr<const SequenceInput> read_input(ModelFileReader& file) {
 std::shared_ptr<const ModelPart> Chains::read_part(ModelFileReader& file, ModelCommon& common) const {
   const std::uint64_t k = common.classes.size(), count = product_or_largest(common.d, k);
   auto part = std::make_shared<ChainPart>();
-  common.cost = file.doubles("cost", product_or_largest(k, k));
+  read_predictions_and_cost(file, common);
   common.parts = static_cast<std::size_t>(file.natural("tokens", 0, std::numeric_limits<std::size_t>::max()));
   ChainWeights& weights = part->weights;
   if (file.is_float("features"))
@@ -376,8 +377,9 @@ std::vector<std::unique_ptr<Structure>> chain_structures() {
   traits.summary = "a label for every token of a sequence";
   traits.example = {"sequence", "sequences"};
   traits.part = {"token", "tokens"};
-  traits.options = {
-      "template", "min-count", "hash", "pixel-products", "constraints", "weights", "oracle-iterations by part"};
+  traits.options = {"reject",      "inner",   "template",
+                    "min-count",   "hash",    "pixel-products",
+                    "constraints", "weights", "oracle-iterations by part"};
   traits.formats = {"conll", "crfsuite", "ocr"};
   traits.losses = LossFamily::parts;
   traits.usual_loss = "hamming";

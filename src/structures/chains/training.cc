@@ -245,9 +245,14 @@ class HeldOutSequences : public HeldOut {
 // The attributes of a file were counted when it was read; those of a part of it are counted again.
 ChainTrainingSet::ChainTrainingSet(Dataset data, const TrainOptions& options, const std::string& usual_loss)
     : data_(checked(std::move(data))),
-      cost_(chosen_cost_of_classes(options, data_, usual_loss)),
+      cost_(chosen_fixed_cost(options, data_, usual_loss)),
       constraints_(ChainConstraints::parse(options.constraints, data_.class_names)),
       weight_(normalised_weights(data_)) {
+  if (cost_.has_actions() && !constraints_.empty())
+    throw UsageError(
+        say("--constraints says which labels may follow each other, and some predictions are no label "
+            "({}); => leave one of the two out",
+            fmt::join(cost_.prediction_names(), ", ")));
   require_allowed(constraints_, data_.label, data_.labels, data_.class_names,
                   [](std::size_t i, std::size_t m) { return fmt::format("token {} of sequence {}", m + 1, i + 1); });
   if (auto* sparse = std::get_if<SparseMatrix>(&data_.x)) {
@@ -266,6 +271,8 @@ ChainTrainingSet::ChainTrainingSet(Dataset data, const TrainOptions& options, co
 
 void ChainTrainingSet::solve(const TrainOptions& options, Decoder, std::span<const double> lambdas,
                              const Context& context, const Emit& emit) const {
+  if (cost_.has_actions() && options.oracle == OracleKind::spmp)
+    throw UsageError(say("--oracle spmp is for predictions that are the labels; => use --oracle exact"));
   solve_chains({.x = view(data_.x),
                 .tokens = &data_.labels,
                 .bias = options.bias,
@@ -329,6 +336,7 @@ std::vector<LossesByDecoder> ChainTrainingSet::mean_losses(const HeldOut& held_o
 void ChainTrainingSet::describe(ModelCommon& common) const {
   common.loss_name = cost_.name();
   common.cost = cost_.values();
+  common.predictions = cost_.prediction_names();
   common.d = cols(data_.x);
   common.sparse = std::holds_alternative<SparseMatrix>(data_.x);
   common.parts = data_.label.size();

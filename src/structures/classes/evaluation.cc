@@ -11,6 +11,7 @@
 #include "core/message.h"
 #include "losses/example_costs.h"
 #include "structures/classes/structure.h"
+#include "structures/rows_evaluator.h"
 
 namespace m4n::detail {
 
@@ -77,15 +78,12 @@ double sum_of(const std::vector<double>& values) { return std::accumulate(values
 Totals::Totals(const Model& model, bool grades)
     : grades_(grades),
       actions_(!model.common().predictions.empty()),
+      class_of_(classes_of_predictions(model)),
       truth_(model.k() + 1),
       kept_(model.k() + 1),
       hit_(model.k() + 1),
       distance_(model.k() + 1),
-      prediction_(model.k()) {
-  for (const std::string& name : model.predictions())
-    class_of_.push_back(static_cast<std::size_t>(std::find(model.classes().begin(), model.classes().end(), name) -
-                                                 model.classes().begin()));
-}
+      prediction_(model.k()) {}
 
 void Totals::add(std::size_t truth, std::size_t prediction, double weight, double cost) {
   const std::size_t k = prediction_.size(), predicted = class_of_[prediction];

@@ -71,10 +71,7 @@ class Classes : public TableStructure {
     const auto& part = part_of<ClassPart>(model);
     file.real("smoothing", model.common().smoothing);
     file.field("binning", to_string(part.bins.rule));
-    if (const std::vector<std::string>& names = model.common().predictions; !names.empty()) {
-      file.field("prediction_count", std::uint64_t{names.size()});
-      file.array("predictions", names);
-    }
+    write_predictions(model.common(), file);
     if (!model.common().cost_columns.empty()) file.array("cost_columns", model.common().cost_columns);
     write_rows(model.common(), part.rows, part.bins.cuts, file);
   }
@@ -83,10 +80,8 @@ class Classes : public TableStructure {
     auto part = std::make_shared<ClassPart>();
     common.smoothing = file.real("smoothing");
     part->bins.rule = file.choice<Binning>("binning");
-    if (file.has_array("predictions"))
-      common.predictions = file.strings("predictions", file.natural("prediction_count", 1, largest_count));
+    read_predictions_and_cost(file, common);
     const std::uint64_t width = common.predictions.empty() ? k : common.predictions.size();
-    common.cost = file.doubles("cost", product_or_largest(k, width));
     if (file.has_array("cost_columns")) common.cost_columns = file.strings("cost_columns", common.cost.size());
     part->rows = read_rows(file, common, common.surrogate == SurrogateKind::qs ? width : k, file.kind() == mapped_kind,
                            &part->bins.cuts);
@@ -265,11 +260,24 @@ std::vector<std::unique_ptr<Structure>> class_structures() {
   return out;
 }
 
+void write_predictions(const ModelCommon& common, ModelFileWriter& file) {
+  if (common.predictions.empty()) return;
+  file.field("prediction_count", std::uint64_t{common.predictions.size()});
+  file.array("predictions", common.predictions);
+}
+
+void read_predictions_and_cost(ModelFileReader& file, ModelCommon& common) {
+  const std::uint64_t k = common.classes.size();
+  if (file.has_array("predictions"))
+    common.predictions = file.strings("predictions", file.natural("prediction_count", 1, largest_count));
+  common.cost = file.doubles("cost", product_or_largest(k, common.predictions.empty() ? k : common.predictions.size()));
+}
+
 namespace {
 
 // The largest score decides among classes; QS scores predictions themselves.
 Decoder model_decoder_of_classes(const Model& model) {
-  return model.surrogate() == SurrogateKind::qs ? Decoder::automatic : Decoder::argmax;
+  return model.surrogate() == SurrogateKind::qs ? Decoder::automatic : structure_of(model).traits().largest;
 }
 
 }  // namespace

@@ -14,6 +14,10 @@ CostMatrix model_cost(const Model& model);
 // k x k finite numbers with cost[t][p] > cost[t][t] for p != t, equal to the named loss where it has a name.
 void check_cost(const Model& model, const ModelCheck& check);
 
+// The names of the predictions in a model file, where they are not just the classes; and the costs, k x K.
+void write_predictions(const ModelCommon& common, ModelFileWriter& file);
+void read_predictions_and_cost(ModelFileReader& file, ModelCommon& common);
+
 // Loss and metrics of predictions of classes (evaluation.cc). `grades`: with those of grades.
 std::unique_ptr<Evaluator> class_evaluator(const Model& model, const Examples& examples,
                                            std::span<const std::int32_t> predicted, bool grades);

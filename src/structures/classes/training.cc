@@ -103,13 +103,8 @@ CostMatrix chosen_cost(const TrainOptions& options, const Dataset& data, const s
   return options.reject ? cost.with_reject(*options.reject, classes) : cost;
 }
 
-CostMatrix chosen_cost_of_classes(const TrainOptions& options, const Dataset& data, const std::string& usual_loss) {
+CostMatrix chosen_fixed_cost(const TrainOptions& options, const Dataset& data, const std::string& usual_loss) {
   CostMatrix cost = chosen_cost(options, data, usual_loss);
-  if (cost.has_actions())
-    throw UsageError(
-        say("--loss {}: some predictions are no class ({}), which --task {} cannot make; => leave those "
-            "columns out",
-            options.loss, fmt::join(cost.prediction_names(), ", "), options.task));
   if (cost.varies())
     throw UsageError(
         say("--loss {}: its costs name columns of the data, which examples of --task {} do not have; => "

@@ -17,8 +17,8 @@ namespace m4n::detail {
 // tokens and nodes.
 CostMatrix chosen_cost(const TrainOptions& options, const Dataset& data, const std::string& usual_loss);
 
-// The same where every prediction must be a class: refuses others.
-CostMatrix chosen_cost_of_classes(const TrainOptions& options, const Dataset& data, const std::string& usual_loss);
+// The same where all examples have the same costs: refuses others.
+CostMatrix chosen_fixed_cost(const TrainOptions& options, const Dataset& data, const std::string& usual_loss);
 
 class ClassTrainingSet : public RowTrainingSet {
  public:

@@ -15,16 +15,16 @@ const std::uint32_t* GraphProblem::kinds(const GraphGameScores& v, const std::ve
     throw Error(say("a graph of {} and {} was given {} of scores, {} and {}", counted(graph.nodes(), "node"),
                     counted(graph.edges().size(), "edge"), counted(v.length(), "row"),
                     counted(v.cost.size(), "cost matrix", "cost matrices"), counted(v.pairwise.size(), "table")));
-  if (v.unary.stride() != costs[0].of_truth(0).size())
+  if (v.unary.stride() != costs[0].of_prediction(0).size())
     throw Error(say("the unary scores have {}; expected as many as the widest cost matrix",
                     counted(v.unary.columns(), "column")));
   for (std::size_t m = 0; m < graph.nodes(); ++m) {
     if (v.cost[m] >= costs.size())
       throw Error(say("node {} has cost matrix {}, but there are {}", m, v.cost[m],
                       counted(costs.size(), "cost matrix", "cost matrices")));
-    if (costs[v.cost[m]].labels() != graph.labels(m))
+    if (costs[v.cost[m]].truths() != graph.labels(m))
       throw Error(say("node {} has {}, but its cost matrix {} has {}", m, counted(graph.labels(m), "label"), v.cost[m],
-                      costs[v.cost[m]].labels()));
+                      costs[v.cost[m]].truths()));
   }
   return v.cost.data();
 }

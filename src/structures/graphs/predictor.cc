@@ -49,7 +49,6 @@ class GraphPredictor::Worker {
 
   void decode(std::size_t i, std::span<std::int32_t> y) {
     load(i);
-    const std::size_t k = shared_.costs_[0].k();
     if (shared_.decode_ == Decoder::argmax) {
       decoder_.solve(view(i), y);
     } else if (shared_.decode_ == Decoder::adversary) {
@@ -57,7 +56,7 @@ class GraphPredictor::Worker {
       double range = 0;
       for (const CostMatrix& cost : shared_.costs_) range = std::max(range, cost.range());
       const GameAnswer answer = shared_.game_.solve(view(i), GameLimits{.gap = game_gap * range}, seeds_, game_);
-      for (std::size_t m = 0; m < y.size(); ++m) y[m] = largest(answer.nu.row(m), k);
+      for (std::size_t m = 0; m < y.size(); ++m) y[m] = largest(answer.nu.row(m), cost_of(i, m).predictions());
     } else {
       gibbs_.solve(view(i));
       for (std::size_t m = 0; m < y.size(); ++m) y[m] = cheapest(gibbs_.nodes().row(m), cost_of(i, m));
@@ -78,7 +77,7 @@ class GraphPredictor::Worker {
   static std::int32_t cheapest(const double* p, const CostMatrix& cost) {
     std::size_t best = 0;
     double least = 0;
-    for (std::size_t y = 0; y < cost.k(); ++y) {
+    for (std::size_t y = 0; y < cost.predictions(); ++y) {
       double expected = 0;
       for (std::size_t t = 0; t < cost.k(); ++t) expected += p[t] * cost(t, y);
       if (y == 0 || expected < least) {

@@ -71,7 +71,7 @@ class Graphs : public Structure {
     check_solver(o, "labels that depend on each other", false, false);
   }
   LossSummary loss(const TrainOptions& options, const Dataset& data) const override {
-    const CostMatrix cost = chosen_cost_of_classes(options, data, traits().usual_loss);
+    const CostMatrix cost = chosen_fixed_cost(options, data, traits().usual_loss);
     return {cost.name(), cost.values(), cost.symmetric(), cost.mean_off_diagonal(), cost.prediction_names()};
   }
 
@@ -161,6 +161,7 @@ void Graphs::write_part(const Model& model, ModelFileWriter& file) const {
   file.array("edge_type_names", part.edge_types);
   file.array("edge_feature_names", part.edge_feature_names);
   file.array("edge_weights", part.edge_weights);
+  write_predictions(model.common(), file);
   write_rows(model.common(), part.rows, {}, file);
 }
 
@@ -181,7 +182,7 @@ std::shared_ptr<const ModelPart> Graphs::read_part(ModelFileReader& file, ModelC
   part->edge_feature_names = file.strings("edge_feature_names", part->edge_features, or_none);
   const std::uint64_t tables = product_or_largest(std::max<std::uint64_t>(edge_types, 1), part->edge_features + 1);
   part->edge_weights = file.doubles("edge_weights", product_or_largest(tables, table));
-  common.cost = file.doubles("cost", table);
+  read_predictions_and_cost(file, common);
   part->rows = read_rows(file, common, part->node_type_count() * common.classes.size(), mapped, nullptr);
   return part;
 }
@@ -202,33 +203,41 @@ void Graphs::check(const Model& model, const std::string& name) const {
   check_rows(model.common(), part.rows, part.node_type_count() * k, check);
 }
 
-// One row per example: cost, nodes, right ones, whole graphs. Labels the model has never seen cost the most.
+// One row per example: cost, nodes, right ones, rejected ones, whole graphs. Labels the model has never seen cost the
+// most.
 std::unique_ptr<Evaluator> Graphs::evaluator(const Model& model, const Examples& examples,
                                              std::span<const std::int32_t> predicted) const {
   const LabelView truth = examples.data.label;
   const LabelledPredictions parts(examples, truth, predicted);
-  const std::size_t k = model.k();
+  const std::size_t k = model.k(), width = model.predictions().size();
   const std::vector<double>& cost = model.cost();
+  const bool actions = !model.common().predictions.empty();
+  const std::vector<std::size_t> class_of = classes_of_predictions(model);
   const double largest = *std::max_element(cost.begin(), cost.end());
   ExampleRows rows;
   rows.names = {"node_accuracy", "graph_accuracy"};
-  rows.width = 4;
-  rows.measure = [](std::span<const double> sum, double weight) {
-    return std::vector<double>{sum[0] / weight, sum[2] / sum[1], sum[3] / weight};
+  if (actions) rows.names.insert(rows.names.end(), {"rejected", "error_of_rest"});
+  rows.width = 5;
+  rows.measure = [actions](std::span<const double> sum, double weight) {
+    std::vector<double> out{sum[0] / weight, sum[2] / sum[1], sum[4] / weight};
+    if (actions)
+      for (const double metric : rejection_metrics(sum[1], sum[3], sum[2])) out.push_back(metric);
+    return out;
   };
   for (std::size_t i = 0; i < parts.examples(); ++i) {
     const LabelView t = parts.truth_of(i), y = parts.predicted_of(i);
     const auto nodes = static_cast<double>(t.size());
-    double sum = 0, right = 0;
+    double sum = 0, right = 0, rejected = 0;
     for (std::size_t m = 0; m < t.size(); ++m) {
       if (t[m] < unknown_label || t[m] >= static_cast<std::int32_t>(k) || y[m] < 0 ||
-          y[m] >= static_cast<std::int32_t>(k))
+          y[m] >= static_cast<std::int32_t>(width))
         throw Error(say("evaluation: node {} of graph {} has a label beyond the model's {}", m + 1, i + 1, k));
       const auto at = static_cast<std::size_t>(y[m]);
-      sum += (t[m] == unknown_label ? largest : cost[static_cast<std::size_t>(t[m]) * k + at]) / nodes;
-      right += t[m] == y[m] ? 1 : 0;
+      sum += (t[m] == unknown_label ? largest : cost[static_cast<std::size_t>(t[m]) * width + at]) / nodes;
+      right += t[m] != unknown_label && static_cast<std::size_t>(t[m]) == class_of[at] ? 1 : 0;
+      rejected += class_of[at] == k ? 1 : 0;
     }
-    rows.values.insert(rows.values.end(), {sum, nodes, right, right == nodes ? 1.0 : 0.0});
+    rows.values.insert(rows.values.end(), {sum, nodes, right, rejected, right == nodes ? 1.0 : 0.0});
   }
   return rows_evaluator(std::move(rows), examples.data.weight, [&model, truth, predicted](Evaluation& out) {
     add_class_tables(model, truth, predicted, out);
@@ -252,7 +261,7 @@ void Graphs::predict(const Model& model, LineReader& lines, const PredictionRequ
       request.marginals ? own.marginals(examples.data, &examples, request.context) : std::vector<double>{};
   const std::size_t k = model.k();
   const Groups& nodes = examples.data.labels;
-  const auto label_of = [&](std::size_t m) { return model.classes()[static_cast<std::size_t>(labels[m])]; };
+  const auto label_of = [&](std::size_t m) { return model.predictions()[static_cast<std::size_t>(labels[m])]; };
   const auto row_of = [&](std::size_t m) { return std::span(probabilities).subspan(m * k, k); };
 
   if (request.json) {
@@ -330,7 +339,7 @@ std::vector<std::unique_ptr<Structure>> graph_structures() {
   traits.label = {"label", "labels"};
   traits.part = {"node", "nodes"};
   traits.no_quadratic = edges_change_nothing;
-  traits.options = {"weights"};
+  traits.options = {"reject", "inner", "weights"};
   traits.formats = {"graph"};
   traits.losses = LossFamily::parts;
   traits.usual_loss = "hamming";

@@ -157,7 +157,7 @@ Dataset checked(Dataset data) {
 GraphTrainingSet::GraphTrainingSet(Dataset data, const TrainOptions& options, const std::string& usual_loss,
                                    const Context& context)
     : RowTrainingSet(checked(std::move(data)), options, options.bias, RowsWeigh::equally, context, KernelForm::rows),
-      cost_(chosen_cost_of_classes(options, data_, usual_loss)),
+      cost_(chosen_fixed_cost(options, data_, usual_loss)),
       structure_(*data_.graph) {
   if (structure_.edge_features.cols > 0 && structure_.edge_features.rows > 0 && options.standardize.value_or(true)) {
     Features edges = std::move(structure_.edge_features);
@@ -232,6 +232,7 @@ void GraphTrainingSet::describe(ModelCommon& common) const {
   common.weights_column.clear();  // a file beside the data
   common.loss_name = cost_.name();
   common.cost = cost_.values();
+  common.predictions = cost_.prediction_names();
 }
 
 std::shared_ptr<const ModelPart> GraphTrainingSet::finish(std::unique_ptr<Solution> solution) const {

@@ -35,7 +35,8 @@ class LabelSets : public MarkStructure {
   }
   LossSummary loss(const TrainOptions& options, const Dataset& data) const override {
     const LabelCosts costs = chosen_label_costs(options, data.class_names);
-    return {loss_name(costs), kept_costs(costs), costs.symmetric(), costs.mean()};
+    return {loss_name(costs), kept_costs(costs), costs.symmetric(), costs.mean(),
+            costs.has_unsure() ? LabelCosts::answers : std::vector<std::string>{}};
   }
   std::vector<std::pair<std::string, std::string>> files(const TrainOptions& o) const override {
     if (o.edges.empty() || o.edges == "none" || o.edges == "tree") return {};
@@ -77,7 +78,7 @@ class LabelSets : public MarkStructure {
                                    const Context& context) const override {
     const auto& part = part_of<LabelSetPart>(model);
     const LabelCosts costs = remembered_costs(model.cost(), model.classes());
-    if (part.edges.empty()) return above_thresholds(scores, label_thresholds(model.surrogate(), model.decode(), costs));
+    if (part.edges.empty()) return by_thresholds(scores, label_thresholds(model.surrogate(), model.decode(), costs));
     return decode_joined(joined_predictor(costs, model.decode(), part.edge_weights), scores, model.k(), part.edges,
                          context);
   }
@@ -111,6 +112,7 @@ void LabelSets::write_part(const Model& model, ModelFileWriter& file) const {
   for (const char* names : {"node_type_names", "edge_type_names", "edge_feature_names"})
     file.array(names, std::vector<std::string>{});
   file.array("edge_weights", part.edge_weights);
+  if (model.cost().size() > 2 * model.k()) file.array("answers", LabelCosts::answers);
   write_rows(model.common(), part.rows, {}, file);
 }
 
@@ -134,7 +136,10 @@ std::shared_ptr<const ModelPart> LabelSets::read_part(ModelFileReader& file, Mod
   for (std::size_t e = 0; e + 1 < ends.size(); e += 2) part->edges.push_back({end_of(ends[e]), end_of(ends[e + 1])});
   for (const char* names : {"node_type_names", "edge_type_names", "edge_feature_names"}) file.strings(names, 0);
   part->edge_weights = file.doubles("edge_weights", product_or_largest(edges, 4));
-  common.cost = file.doubles("cost", 2 * k, or_none);
+  const bool unsure = file.has_array("answers");
+  if (unsure && file.strings("answers", LabelCosts::answers.size()) != LabelCosts::answers)
+    file.fail(fmt::format("the answers to a label are not {}", fmt::join(LabelCosts::answers, ", ")));
+  common.cost = file.doubles("cost", (unsure ? 3 : 2) * k, or_none);
   part->rows =
       read_rows(file, common, part->edges.empty() ? common.classes.size() : 2 * common.classes.size(), mapped, nullptr);
   return part;
@@ -231,7 +236,7 @@ std::vector<std::unique_ptr<Structure>> label_set_structures() {
   traits.name = "multilabel";
   traits.summary = "sets of the labels y1, y2, ..";
   traits.label = {"label", "labels"};
-  traits.options = {"features", "weights", "id", "ignore", "edges"};
+  traits.options = {"reject", "features", "weights", "id", "ignore", "edges"};
   traits.formats = {"csv", "libsvm"};
   traits.losses = LossFamily::label_sets;
   traits.usual_loss = "hamming";
@@ -272,48 +277,70 @@ void MarkStructure::label(RawTable table, const Model& model, Examples& out) con
 }
 
 void MarkStructure::append_cells(const Model&, std::span<const std::int32_t> labels, std::string& out) const {
-  out += fmt::format("{}", fmt::join(labels, ","));
+  for (std::size_t j = 0; j < labels.size(); ++j) {
+    if (j > 0) out += ',';
+    out += labels[j] == LabelCosts::not_sure ? LabelCosts::answers[LabelCosts::not_sure] : std::to_string(labels[j]);
+  }
 }
 
 void MarkStructure::add_json(const Model& model, std::span<const std::int32_t> labels, const PredictionRequest&,
                              Json& out) const {
   out.set("labels", model.classes());
-  out.set("marks", Json::rows(labels, model.k()));
+  Json rows = Json::array();
+  for (std::size_t first = 0; first < labels.size(); first += model.k()) {
+    Json row = Json::array();
+    for (const std::int32_t label : labels.subspan(first, model.k()))
+      if (label == LabelCosts::not_sure)
+        row.push(nullptr);
+      else
+        row.push(label);
+    rows.push(std::move(row));
+  }
+  out.set("marks", std::move(rows));
 }
 
-// One row per example: cost, wrong labels, whole sets, then for each label how often it is on, predicted, and both.
+// One row per example: cost, wrong labels, whole sets, answers unsure (which are wrong, too), then for each label how
+// often it is on, predicted, and both.
 std::unique_ptr<Evaluator> label_set_evaluator(const Model& model, const LabelCosts& costs, const Examples& examples,
                                                std::span<const std::int32_t> predicted) {
   const LabelledPredictions parts(examples, examples.data.label, predicted);
   const std::size_t k = model.k();
   ExampleRows rows;
   rows.names = {"hamming", "subset_accuracy", "micro_f1", "macro_f1"};
-  rows.width = 3 + 3 * k;
-  rows.measure = [k](std::span<const double> sum, double weight) {
+  constexpr std::size_t common = 4;
+  const bool unsure = costs.has_unsure();
+  if (unsure) rows.names.insert(rows.names.end(), {"rejected", "error_of_rest"});
+  rows.width = common + 3 * k;
+  rows.measure = [k, unsure](std::span<const double> sum, double weight) {
     double actual = 0, guessed = 0, found = 0, macro = 0;
     for (std::size_t j = 0; j < k; ++j) {
-      const double* own = sum.data() + 3 + 3 * j;
+      const double* own = sum.data() + common + 3 * j;
       actual += own[0];
       guessed += own[1];
       found += own[2];
       macro += ratio(2 * own[2], own[0] + own[1]) / static_cast<double>(k);
     }
-    return std::vector<double>{sum[0] / weight, sum[1] / weight, sum[2] / weight, ratio(2 * found, actual + guessed),
-                               macro};
+    std::vector<double> out{sum[0] / weight, sum[1] / weight, sum[2] / weight, ratio(2 * found, actual + guessed),
+                            macro};
+    if (unsure)
+      for (const double metric : rejection_metrics(weight, sum[3], weight - sum[1])) out.push_back(metric);
+    return out;
   };
   for (std::size_t i = 0; i < parts.examples(); ++i) {
     const LabelView t = parts.truth_of(i), y = parts.predicted_of(i);
     if (t.size() != k) throw Error(say("evaluation: example {} has {} labels, the model {}", i + 1, t.size(), k));
-    double wrong = 0;
+    double wrong = 0, not_sure = 0;
     std::vector<double> counts;
     for (std::size_t j = 0; j < k; ++j) {
-      if ((t[j] != 0 && t[j] != 1) || (y[j] != 0 && y[j] != 1))
+      if ((t[j] != 0 && t[j] != 1) || y[j] < 0 || y[j] > (unsure ? LabelCosts::not_sure : LabelCosts::on))
         throw Error(say("evaluation: example {} has a mark that is neither 0 nor 1", i + 1));
+      const bool on = y[j] == LabelCosts::on;
       wrong += t[j] != y[j] ? 1 : 0;
-      counts.insert(counts.end(), {double(t[j]), double(y[j]), double(t[j] * y[j])});
+      not_sure += y[j] == LabelCosts::not_sure ? 1 : 0;
+      counts.insert(counts.end(), {double(t[j]), on ? 1.0 : 0.0, on ? double(t[j]) : 0.0});
     }
-    rows.values.insert(rows.values.end(),
-                       {mean_label_cost(costs, t, y, {}), wrong / static_cast<double>(k), wrong == 0 ? 1.0 : 0.0});
+    rows.values.insert(rows.values.end(), {mean_label_cost(costs, t, y, {}), wrong / static_cast<double>(k),
+                                           wrong == 0 ? 1.0 : 0.0, not_sure / static_cast<double>(k)});
     rows.values.insert(rows.values.end(), counts.begin(), counts.end());
   }
   return rows_evaluator(std::move(rows), examples.data.weight, [&model, &examples, predicted, k](Evaluation& out) {

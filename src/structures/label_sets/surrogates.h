@@ -52,7 +52,8 @@ class OnOffSpace {
 // Everything decomposes: with the scores s and the means m of OnOffSpace, a = miss_j / M and b =
 // false_alarm_j / M
 //
-//   M4N   h(m) = sum_j min(a (1 + m_j)/2, b (1 - m_j)/2)        a kink at m = (b - a)/(a + b), worth ab/(a + b)
+//   M4N   h(m) = sum_j min(a (1 + m_j)/2, b (1 - m_j)/2)        a kink at m = (b - a)/(a + b), worth ab/(a + b);
+//         with a third answer that costs c < ab/(a + b) there is a plateau of that height between two kinks
 //   M3N   sum_j  a (1 - m_j)/2 if the label is on, b (1 + m_j)/2 if it is off
 //   CRF   entropy: M independent logistic regressions
 //
@@ -66,7 +67,10 @@ class OnOffMaxMin {
       : space_(costs.labels()), scale_(costs.most() / static_cast<double>(costs.labels())) {
     for (std::size_t j = 0; j < costs.labels(); ++j) {
       const double m = static_cast<double>(costs.labels()), a = costs.miss(j) / m, b = costs.false_alarm(j) / m;
-      labels_.push_back({a / 2, b / 2, (b - a) / (a + b), a * (b / (a + b))});
+      labels_.push_back({a / 2, b / 2, (b - a) / (a + b), (b - a) / (a + b), a * (b / (a + b))});
+      if (!costs.unsure_pays(j)) continue;
+      const double c = costs.unsure(j) / m;
+      labels_.back() = {a / 2, b / 2, 2 * c / a - 1, 1 - 2 * c / b, c};
     }
   }
   std::size_t state_size() const { return 0; }
@@ -78,33 +82,35 @@ class OnOffMaxMin {
   double neg_omega(MarginalView m, LabelView, Workspace&) const {
     double sum = 0;
     for (std::size_t j = 0; j < labels_.size(); ++j)
-      sum += std::min(labels_[j].rise * (1 + m[j]), labels_[j].fall * (1 - m[j]));
+      sum += std::min({labels_[j].rise * (1 + m[j]), labels_[j].fall * (1 - m[j]), labels_[j].top});
     return sum;
   }
   double conjugate(ScoreView s, LabelView, std::span<StateUnit>, Workspace&) const {
     double sum = 0;
     for (std::size_t j = 0; j < labels_.size(); ++j)
-      sum += std::max(std::abs(s[j]), labels_[j].top + s[j] * labels_[j].kink);
+      sum += std::max(std::abs(s[j]), labels_[j].top + s[j] * (s[j] > 0 ? labels_[j].high : labels_[j].low));
     return sum;
   }
   void argmax(ScoreView s, LabelView, Marginals m, std::span<StateUnit>, Workspace&) const {
     std::fill(m.begin(), m.end(), 0.0);
     for (std::size_t j = 0; j < labels_.size(); ++j)
-      m[j] = s[j] > labels_[j].fall ? 1 : s[j] < -labels_[j].rise ? -1 : labels_[j].kink;
+      m[j] = s[j] > labels_[j].fall ? 1 : s[j] < -labels_[j].rise ? -1 : s[j] > 0 ? labels_[j].high : labels_[j].low;
   }
-  // Where the slope is still positive left of the kink, or still negative right of it, the step goes past it.
+  // The step with the slope of each piece; the one that ends in its piece is right, or the kink between two that do
+  // not.
   void prox(ScoreView s, double c, LabelView, Marginals m, std::span<StateUnit>, Workspace&) const {
     const double step = 1 / c;
     for (std::size_t j = 0; j < labels_.size(); ++j) {
       const double left = m[j] + (s[j] + labels_[j].rise) * step, right = m[j] + (s[j] - labels_[j].fall) * step;
-      m[j] = std::clamp(std::min(std::max(labels_[j].kink, right), left), -1.0, 1.0);
+      const double plateau = std::min(m[j] + s[j] * step, std::max(labels_[j].high, right));
+      m[j] = std::clamp(std::min(std::max(labels_[j].low, plateau), left), -1.0, 1.0);
     }
   }
 
  private:
   struct Label {
-    double rise, fall;  // slopes of h: rise left of the kink, -fall right of it
-    double kink, top;   // where, and the value there
+    double rise, fall;      // slopes of h: rise left of the kinks, -fall right of them
+    double low, high, top;  // where they are, the same unless there is a plateau, and the value there
   };
   OnOffSpace space_;
   double scale_;

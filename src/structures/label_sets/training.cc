@@ -90,7 +90,7 @@ void solve(const Problem<Scorer>& problem, const MultilabelRequest& request, con
 }
 
 template <class Scorer>
-std::vector<std::int32_t> predict(const Scorer& scorer, std::span<const double> threshold, unsigned threads) {
+std::vector<std::int32_t> predict(const Scorer& scorer, std::span<const LabelThreshold> threshold, unsigned threads) {
   constexpr std::size_t chunk = 512;
   const std::size_t labels = threshold.size();
   std::vector<std::int32_t> out(scorer.examples() * labels);
@@ -98,7 +98,7 @@ std::vector<std::int32_t> predict(const Scorer& scorer, std::span<const double> 
     AlignedVector<double> s(scorer.largest_padded_parts());
     for (std::size_t i = first; i < last; ++i) {
       scorer.scores(i, s);
-      for (std::size_t j = 0; j < labels; ++j) out[i * labels + j] = s[j] > threshold[j] ? 1 : 0;
+      for (std::size_t j = 0; j < labels; ++j) out[i * labels + j] = threshold[j].decide(s[j]);
     }
   });
   return out;
@@ -115,7 +115,7 @@ void solve_multilabel(const MultilabelRequest& request,
   if (o.oracle == OracleKind::spmp)
     throw UsageError(
         say("--oracle spmp is not for multi-label problems, whose max-min oracle is a formula; => leave it out"));
-  std::vector<double> thresholds;
+  std::vector<LabelThreshold> thresholds;
   if (request.decode != Decoder::automatic) thresholds = label_thresholds(o.surrogate, request.decode, costs);
   std::vector<double> doubled(request.lambdas.begin(), request.lambdas.end());
   for (double& lambda : doubled) lambda *= 2;
@@ -143,9 +143,10 @@ void solve_multilabel(const MultilabelRequest& request,
 LabelCosts chosen_label_costs(const TrainOptions& options, const std::vector<std::string>& labels) {
   if (!options.cost.empty() && !options.loss.empty())
     throw UsageError(say("both costs and --loss {} are given; => give one of them", options.loss));
-  if (!options.cost.empty()) return remembered_costs(options.cost, labels);
-  if (options.loss.empty() || options.loss == "hamming") return LabelCosts::hamming(labels.size());
-  return LabelCosts::read(options.loss, labels);
+  const LabelCosts costs = !options.cost.empty()                               ? remembered_costs(options.cost, labels)
+                           : options.loss.empty() || options.loss == "hamming" ? LabelCosts::hamming(labels.size())
+                                                                               : LabelCosts::read(options.loss, labels);
+  return options.reject ? costs.with_unsure(*options.reject, labels) : costs;
 }
 
 bool has_edges(const TrainOptions& options) {
@@ -219,7 +220,7 @@ double LabelSetTrainingSet::train_loss(const Solution& solution, const TrainOpti
 std::vector<std::int32_t> LabelSetTrainingSet::predicted(std::span<const double> scores, const Dataset&,
                                                          const Solution&, const TrainOptions& options, Decoder decode,
                                                          const Context&) const {
-  return above_thresholds(scores, label_thresholds(options.surrogate, decode, costs_));
+  return by_thresholds(scores, label_thresholds(options.surrogate, decode, costs_));
 }
 
 double LabelSetTrainingSet::mean_cost(const Dataset& examples, std::span<const std::int32_t> predicted) const {
@@ -318,25 +319,39 @@ std::vector<std::int32_t> decode_joined(const GraphPredictor& predictor, std::sp
   return predictor.labellings(scores, {&rows, &nodes, &structure}, context);
 }
 
-std::vector<double> label_thresholds(SurrogateKind surrogate, Decoder decode, const LabelCosts& costs) {
+std::vector<LabelThreshold> label_thresholds(SurrogateKind surrogate, Decoder decode, const LabelCosts& costs) {
   const std::size_t labels = costs.labels();
-  std::vector<double> out(labels, 0.0);
+  const auto m = static_cast<double>(labels);
+  std::vector<LabelThreshold> out(labels);
   if (decode == Decoder::automatic) decode = usual_decoder(surrogate, 0, costs.symmetric(), Decoder::argmax);
-  if (decode == Decoder::argmax) return out;
+  const bool quadratic = surrogate == SurrogateKind::qs;
+  if (decode == Decoder::argmax && !(quadratic && costs.has_unsure())) return out;
   const bool adversary = decode == Decoder::adversary && surrogate == SurrogateKind::m4n,
              expected = decode == Decoder::expected && surrogate == SurrogateKind::crf;
-  if (!adversary && !expected)
+  if (!adversary && !expected && !(decode == Decoder::argmax && quadratic))
     throw UsageError(say("--decode {} does not go with --surrogate {} on labels that are on or off; => use argmax",
                          to_string(decode), to_string(surrogate)));
-  for (std::size_t j = 0; j < labels; ++j)
-    out[j] = adversary ? (costs.false_alarm(j) - costs.miss(j)) / (4 * static_cast<double>(labels))
-                       : 0.5 * std::log(costs.false_alarm(j) / costs.miss(j));
+  // The score at which a label is on with the probability p.
+  const auto score_of = [&](double p, double miss, double alarm) {
+    return quadratic ? 0.5 * (p * miss - (1 - p) * alarm) : 0.5 * std::log(p / (1 - p));
+  };
+  for (std::size_t j = 0; j < labels; ++j) {
+    const double miss = costs.miss(j), alarm = costs.false_alarm(j);
+    if (costs.unsure_pays(j)) {
+      const double low = costs.unsure(j) / miss, high = 1 - costs.unsure(j) / alarm;
+      out[j] = adversary ? LabelThreshold{-miss / (4 * m), alarm / (4 * m)}
+                         : LabelThreshold{score_of(low, miss, alarm), score_of(high, miss, alarm)};
+    } else if (!quadratic) {
+      const double both = adversary ? (alarm - miss) / (4 * m) : 0.5 * std::log(alarm / miss);
+      out[j] = {both, both};
+    }
+  }
   return out;
 }
 
-std::vector<std::int32_t> above_thresholds(std::span<const double> scores, const std::vector<double>& threshold) {
+std::vector<std::int32_t> by_thresholds(std::span<const double> scores, std::span<const LabelThreshold> threshold) {
   std::vector<std::int32_t> out(scores.size());
-  for (std::size_t e = 0; e < scores.size(); ++e) out[e] = scores[e] > threshold[e % threshold.size()] ? 1 : 0;
+  for (std::size_t e = 0; e < scores.size(); ++e) out[e] = threshold[e % threshold.size()].decide(scores[e]);
   return out;
 }
 

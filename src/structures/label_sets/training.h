@@ -129,14 +129,25 @@ std::vector<std::int32_t> decode_joined(const GraphPredictor& predictor, std::sp
 
 // From the score of a label that is on or off to its prediction.
 
-// A label is predicted on where its score is above its threshold:
+// A label is predicted on where its score is above `high`, off where it is not above `low`, and unsure in between. The
+// two are the same unless there is a third answer that pays:
 //   argmax     0
-//   adversary  (false_alarm - miss) / (4 M), the score at which the min player of M4N is undecided
-//   expected   log(false_alarm / miss) / 2, the score at which a CRF expects both mistakes to cost the same
+//   adversary  (false_alarm - miss) / (4 M), the score at which the min player of M4N is undecided;
+//              else -miss / (4 M) and false_alarm / (4 M), where it is undecided between unsure and another
+//   expected   log(false_alarm / miss) / 2, the score at which a CRF expects both mistakes to cost the same;
+//              else the scores at which the label is on with the probability unsure / miss, off with unsure /
+//              false_alarm
+// and of QS, whose score estimates (p miss - (1 - p) false_alarm) / 2, those of the same probabilities.
 // Throws UsageError for decoders that do not go with the surrogate.
-std::vector<double> label_thresholds(SurrogateKind surrogate, Decoder decode, const LabelCosts& costs);
+struct LabelThreshold {
+  double low = 0, high = 0;
+  std::int32_t decide(double score) const {
+    return score > high ? LabelCosts::on : score > low ? LabelCosts::not_sure : LabelCosts::off;
+  }
+};
+std::vector<LabelThreshold> label_thresholds(SurrogateKind surrogate, Decoder decode, const LabelCosts& costs);
 
-// 1 where a score is above its label's threshold, 0 elsewhere; scores are those of all labels, example by example.
-std::vector<std::int32_t> above_thresholds(std::span<const double> scores, const std::vector<double>& threshold);
+// Scores are those of all labels, example by example.
+std::vector<std::int32_t> by_thresholds(std::span<const double> scores, std::span<const LabelThreshold> threshold);
 
 }  // namespace m4n::detail

@@ -135,14 +135,14 @@ TEST(GraphPredictor, AdversaryOfLabelsApart) {
   GraphWeights w = random_weights(rng, set);
   for (double& e : w.node) e *= 0.3;
   const std::vector<std::int32_t> found = labels_of(set, w, costs, Decoder::adversary);
-  const std::vector<double> threshold = label_thresholds(SurrogateKind::m4n, Decoder::adversary, labels);
+  const std::vector<LabelThreshold> threshold = label_thresholds(SurrogateKind::m4n, Decoder::adversary, labels);
   for (std::size_t i = 0; i < set.examples(); ++i)
     for (std::size_t j = 0; j < m; ++j) {
       double s = 0;
       for (std::size_t f = 0; f < 3; ++f)
         s += (f < 2 ? set.x.values[2 * i + f] : 1) * (w.node[(f * m + j) * 2 + 1] - w.node[(f * m + j) * 2]) / 2;
-      if (std::abs(s - threshold[j]) < 1e-6) continue;
-      EXPECT_EQ(found[i * m + j], s > threshold[j] ? 1 : 0) << s << " " << threshold[j];
+      if (std::abs(s - threshold[j].high) < 1e-6) continue;
+      EXPECT_EQ(found[i * m + j], s > threshold[j].high ? 1 : 0) << s << " " << threshold[j].high;
     }
 }
 
@@ -252,7 +252,7 @@ TEST(MultilabelModels, ComeNearTheBestLoss) {
       o.surrogate = surrogate;
       const double lambda = 1e-3;
       const Context context{1, {}, {}};
-      const std::vector<double> threshold = label_thresholds(surrogate, Decoder::automatic, *costs);
+      const std::vector<LabelThreshold> threshold = label_thresholds(surrogate, Decoder::automatic, *costs);
       solve_multilabel({x.view(), nullptr, true, label, share, costs, {&lambda, 1}, Decoder::automatic, &o, &context},
                        [&](std::unique_ptr<MultilabelSolution> found) {
                          const MultilabelSolution& s = *found;
@@ -261,8 +261,9 @@ TEST(MultilabelModels, ComeNearTheBestLoss) {
                            for (std::size_t j = 0; j < m; ++j) {
                              const double score = s.weights[r * m + j] + s.weights[regions * m + j];
                              const double p = SyntheticLabels::percent(r, j) / 100.0;
-                             risk += (score > threshold[j] ? costs->false_alarm(j) * (1 - p) : costs->miss(j) * p) /
-                                     static_cast<double>(regions * m);
+                             risk +=
+                                 (score > threshold[j].high ? costs->false_alarm(j) * (1 - p) : costs->miss(j) * p) /
+                                 static_cast<double>(regions * m);
                            }
                          // M3N is not consistent where costs are uneven; all others are.
                          const double slack = surrogate == SurrogateKind::m3n && costs == &uneven ? 0.2 : 0.02;

@@ -296,7 +296,7 @@ TEST(MultilabelDecoding, ThresholdsAreThoseOfTwoClasses) {
   for (const auto& [surrogate, decode] :
        {std::pair(SurrogateKind::m4n, Decoder::adversary), std::pair(SurrogateKind::m4n, Decoder::argmax),
         std::pair(SurrogateKind::crf, Decoder::expected)}) {
-    const std::vector<double> threshold = label_thresholds(surrogate, decode, costs);
+    const std::vector<LabelThreshold> threshold = label_thresholds(surrogate, decode, costs);
     for (std::size_t j = 0; j < labels; ++j) {
       const double m = static_cast<double>(labels);
       const CostMatrix cost =
@@ -304,7 +304,7 @@ TEST(MultilabelDecoding, ThresholdsAreThoseOfTwoClasses) {
       const auto decoder = make_decoder({surrogate, decode, 0, &cost});
       for (const double off : {-1.0, -0.01, -1e-6, 1e-6, 0.01, 1.0}) {
         AlignedVector<double> v(kernels::padded(2), kernels::padding_score);
-        v[1] = threshold[j] + off;
+        v[1] = threshold[j].high + off;
         v[0] = -v[1];
         EXPECT_EQ(decoder->decode(v, 0), off > 0 ? 1 : 0) << to_string(decode) << " " << off;
       }
