@@ -2,12 +2,14 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <utility>
 
@@ -44,11 +46,13 @@ TrainOptions options_for(const Data& data, const TextOptions& options, Costs cos
 }
 
 // fit() with what Ctrl-C and an observer need.
-Model fitted(Dataset examples, const TrainOptions& train, unsigned threads, const nb::object& observe) {
+Model fitted(Dataset examples, const TrainOptions& train, unsigned threads, const nb::object& observe,
+             std::shared_ptr<WarmStart> start = {}) {
   return run_interruptibly([&](StopFlag& flag) {
     const Observer watcher(observe, flag);
     Context context = with_threads(threads);
     context.cancelled = [&flag] { return flag.raised(); };
+    context.start = start;
     if (watcher)
       context.observe = [&](const Progress& p) { watcher(p.epoch, p.seconds, p.primal, p.dual, p.relative_gap); };
     FitResult result = fit(std::move(examples), train, context);
@@ -59,10 +63,10 @@ Model fitted(Dataset examples, const TrainOptions& train, unsigned threads, cons
 
 // `total`: the sum of weights that stand for repeated examples, which the usual lambda is of.
 Model fit_model(Data& data, const TextOptions& options, Costs cost, std::optional<double> total, unsigned threads,
-                const nb::object& observe) {
+                const nb::object& observe, const std::shared_ptr<WarmStart>& start) {
   TrainOptions train = options_for(data, options, std::move(cost));
   if (!train.lambda && total) train.lambda = usual_lambda(train, data.get(), total);
-  return fitted(data.take(), train, threads, observe);
+  return fitted(data.take(), train, threads, observe, start);
 }
 
 // Nothing is kept back for a test: what is held out judges the choice alone.
@@ -152,8 +156,9 @@ std::vector<std::string> losses(const std::string& task) {
 }  // namespace
 
 void bind_fit(nb::module_& module) {
+  nb::class_<WarmStart>(module, "WarmStart", "What a fit leaves for the next one.").def(nb::init<>());
   module.def("fit", &fit_model, nb::arg("data"), nb::arg("options"), nb::arg("cost"), nb::arg("total").none(),
-             nb::arg("threads"), nb::arg("observe").none());
+             nb::arg("threads"), nb::arg("observe").none(), nb::arg("start") = nb::none());
   module.def("choose", &choose, nb::arg("data"), nb::arg("options"), nb::arg("cost"), nb::arg("surrogates"),
              nb::arg("lambdas"), nb::arg("extend"), nb::arg("splits"), nb::arg("threads"),
              nb::arg("observe_search").none(), nb::arg("observe_fit").none(),

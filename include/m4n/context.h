@@ -1,7 +1,10 @@
 // How a computation runs: passed as a value, so there is no state outside the objects. Results depend on the seed,
 // never on the number of threads.
 #pragma once
+#include <any>
 #include <functional>
+#include <memory>
+#include <string>
 
 #include "m4n/visibility.h"
 
@@ -23,6 +26,15 @@ struct Progress {
   double primal = 0, dual = 0, relative_gap = 0, tol = 0;  // at the last certificate
 };
 
+// What a fit leaves for the next one: the dual variables of its examples. A fit by the same structure, surrogate, costs
+// and classes, of data that differ in some examples, then takes a fraction of the passes. Examples are known by their
+// place; those that are new start afresh, and for m4n and m3n the sequences and graphs whose labels or edges changed.
+// m4n and m3n on rankings and matchings always start afresh.
+struct WarmStart {
+  std::any point;
+  std::string kind;  // of which structure, surrogate, costs and classes
+};
+
 struct Context {
   unsigned threads = 0;  // 0: all
   // Called after every certificate with where the solver stands.
@@ -30,6 +42,8 @@ struct Context {
   // Asked about once per millisecond of work, perhaps from several threads at once; true stops the solver, which then
   // returns its best certified weights.
   std::function<bool()> cancelled;
+  // Where a fit starts and leaves its end; null: it starts afresh.
+  std::shared_ptr<WarmStart> start{};
 };
 
 }  // namespace m4n

@@ -165,6 +165,11 @@ class Model:
     @property
     def seed(self) -> int: ...
 
+class WarmStart:
+    """What a fit leaves for the next one."""
+
+    def __init__(self) -> None: ...
+
 def fit(
     data: Data,
     options: Mapping[str, str],
@@ -172,6 +177,7 @@ def fit(
     total: float | None,
     threads: int,
     observe: object | None,
+    start: WarmStart | None = None,
 ) -> Model: ...
 def choose(
     data: Data,

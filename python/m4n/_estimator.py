@@ -15,7 +15,7 @@ from . import _core
 from ._certificate import Certificate, warn_unless_converged
 from ._errors import Error
 from ._labels import Costs, classes_from_names
-from ._options import in_python_words, printer, refusal, shown, solver_options, surrogate_options, threads_of
+from ._options import in_python_words, printer, refusal, shown, solver_options, surrogate_options, threads_of, yes_no
 from ._parameters import LearningParameters
 
 FIRST_BYTES = b"M4NMODEL"  # of every model file
@@ -86,11 +86,21 @@ class Estimator(LearningParameters, BaseEstimator):
 
     def _learn(self, training: Training, X: Any, y: Any, groups: Any) -> Any:
         """The model of these data and options. X, y and groups are for those who split."""
+        start = None
+        if yes_no("warm_start", getattr(self, "warm_start", False)) == "yes":
+            start = self.__dict__.get("_start") or _core.WarmStart()
         with in_python_words(self._cost_name):
-            return _core.fit(
+            model = _core.fit(
                 training.data, training.options, training.cost, training.total_weight, threads_of(self.n_jobs),
-                printer(self.verbose),
+                printer(self.verbose), start,
             )  # fmt: skip
+        self._start = start
+        return model
+
+    def __getstate__(self) -> Any:
+        """Where the next fit may start is no part of a copy."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_start"}
 
     def _common_options(self) -> dict[str, str]:
         return {"task": self._task, **solver_options(self), **self._surrogate_options()}

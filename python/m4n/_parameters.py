@@ -87,6 +87,15 @@ class LamParameter:
             does not matter. With sample_weight n is the sum of the weights. The CV form finds the best one.""",
         ),
     )
+    warm_start: bool = field(
+        default=False,
+        metadata=doc(
+            "bool",
+            """Whether fit starts where the last one ended, so that a fit of data of which a few rows changed takes a
+            fraction of the passes. Examples are known by their place. m4n and m3n on rankings and matchings, and qs,
+            start afresh all the same.""",
+        ),
+    )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
+#include "core/checksum.h"
 #include "structures/structure.h"
 #include "surrogates/registry.h"
 
@@ -66,6 +68,18 @@ ModelCommon described(const TrainOptions& options, const Dataset& data) {
   return out;
 }
 
+// Forgets an earlier point that was of something else.
+void begin_from(WarmStart& start, const Structure& structure, const TrainOptions& options, const Dataset& data) {
+  const LossSummary loss = structure.loss(options, data);
+  std::string kind =
+      fmt::format("{} {} {} {}", options.task, to_string(options.surrogate), loss.name, checksum_text(loss.values));
+  for (const auto& [name, value] : structure.settings(options, data)) kind += '\n' + name + ' ' + value;
+  for (const std::string& name : data.class_names) kind += '\n' + name;
+  if (start.kind == kind) return;
+  start.point.reset();
+  start.kind = std::move(kind);
+}
+
 void add_result(const SolveResult& result, ModelCommon& out) {
   out.solver = result.solver;
   out.epochs = result.epochs;
@@ -99,6 +113,7 @@ std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std
   const detail::Structure& structure = detail::structure_named(options.task);
   ModelCommon common = detail::described(options, data);
   common.decode = structure.decoder(options, structure.loss(options, data));
+  if (context.start) detail::begin_from(*context.start, structure, options, data);
   const auto set = structure.prepare(std::move(data), options, context);
   set->describe(common);
 

@@ -20,6 +20,13 @@ namespace m4n::detail {
 // crc64("123456789") = 0x995DC9BBDF1939FA. `before` continues: crc64(b, crc64(a)) = crc64(a followed by b).
 std::uint64_t crc64(std::span<const char> bytes, std::uint64_t before = 0);
 
+// What crc64 takes of numbers in memory.
+template <class Number>
+std::span<const char> bytes_of(std::span<Number> numbers) {
+  static_assert(std::has_unique_object_representations_v<std::remove_const_t<Number>>);
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
+}
+
 // Of numbers, in memory order, as text: to compare settings by.
 std::string checksum_text(std::span<const double> values, std::uint64_t before = 0);
 

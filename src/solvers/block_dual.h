@@ -2,6 +2,7 @@
 #pragma once
 #include "solvers/gbcfw.h"
 #include "solvers/prox_ascent.h"
+#include "solvers/warm_start.h"
 
 namespace m4n::detail {
 
@@ -13,6 +14,7 @@ inline GbcfwOptions gbcfw_options(const TrainOptions& o) {
 template <class Scorer, Surrogate S>
 void block_dual(Problem<Scorer> problem, const S& surrogate, const PathRequest& request, const EmitResult& emit) {
   DualPoint<S> dual(problem, surrogate);
+  if (const auto* earlier = earlier_point<DualPoint<S>>(*request.context)) dual.adopt(*earlier);
   const SolverOptions options = solver_options(*request.options);
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
@@ -28,6 +30,7 @@ void block_dual(Problem<Scorer> problem, const S& surrogate, const PathRequest& 
     rebuild_weights(problem, surrogate, dual, request.context->threads);
     emit(gbcfw(problem, surrogate, dual, options, rule, *request.context));
   }
+  leave_point(std::move(dual), *request.context);
 }
 
 }  // namespace m4n::detail

@@ -115,11 +115,13 @@ template <class Scorer, class Crf>
 void crf_path(Problem<Scorer> problem, const Crf& crf, const PathRequest& request, const EmitResult& emit) {
   if (request.options->solver == SolverKind::gbcfw) return block_dual(problem, crf, request, emit);
   DualPoint<Crf> dual(problem, crf);
+  if (const auto* earlier = earlier_point<DualPoint<Crf>>(*request.context)) dual.adopt(*earlier);
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
     rebuild_weights(problem, crf, dual, request.context->threads);
     emit(crf_path_parts::with_fallback(problem, crf, dual, request));
   }
+  leave_point(std::move(dual), *request.context);
 }
 
 }  // namespace m4n::detail

@@ -15,14 +15,20 @@
 //   rows(scorer, i), gram(scorer, i, a, b)     rows of unary parts, and inner products of the features of two of them
 //   difference_from_truth(scorer, i, answer, y, scratch)
 //   add(scorer, i, step, scale, buffer)        w += scale Psi_i step for the unary parts
+//   checksum(scorer, i)                of what joins the labels of example i
 //   rebuild(problem, blocks)           optional: w := w(mu) at once; returns |w|^2
 #pragma once
 #include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "core/checksum.h"
 #include "solvers/atom_ascent.h"
 #include "solvers/labelling_atoms.h"
 #include "solvers/labelling_oracles.h"
+#include "solvers/warm_start.h"
 
 namespace m4n::detail {
 
@@ -47,6 +53,13 @@ struct LabellingDual {
   }
 };
 
+// The dual point of an earlier fit, and checksums of the outputs that its atoms belong to: labels, and what joins them.
+template <class Oracle>
+struct EarlierAtoms {
+  LabellingDual<Oracle> dual;
+  std::vector<std::uint64_t> outputs;
+};
+
 template <class Parts, class Oracle>
 class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typename Parts::Scorer> {
   using Scorer = typename Parts::Scorer;
@@ -65,6 +78,28 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
         scratch_(parts.unary_size(*problem.scorer), problem.scorer->tail().size()),
         buffer_(parts.buffer(*problem.scorer)),
         step_(parts.unary_size(*problem.scorer), 0.0) {}
+
+  // Takes over the atoms of an earlier fit, of the examples whose outputs are the same; their features may be others.
+  void adopt(const EarlierAtoms<Oracle>& earlier, std::span<const std::uint64_t> outputs) {
+    const Scorer& scorer = *problem_.scorer;
+    for (std::size_t i = 0; i < std::min(outputs.size(), earlier.outputs.size()); ++i) {
+      if (outputs[i] != earlier.outputs[i]) continue;
+      const AtomBlock& from = earlier.dual.block[i];
+      AtomBlock& block = dual_->block[i];
+      for (std::size_t a = 1; a < from.size(); ++a) {
+        const auto unary = from.unary_parts(a), tail = from.tail_parts(a);
+        scratch_.parts.assign(unary.begin(), unary.end());
+        scratch_.unary_parts = unary.size();
+        scratch_.parts.insert(scratch_.parts.end(), tail.begin(), tail.end());
+        gram_of_new(
+            block, parts_->rows(scorer, i), scorer.labels(),
+            [&](std::size_t b, std::size_t c) { return parts_->gram(scorer, i, b, c); }, scratch_);
+        block.append(from.risk(a), scorer.stride(), scratch_);
+      }
+      for (std::size_t a = 0; a < from.size(); ++a) block.set_weight(a, from.weight(a));
+      dual_->seeds[i] = earlier.dual.seeds[i];
+    }
+  }
 
  private:
   static constexpr double patience = 0.5;
@@ -180,5 +215,25 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
   typename Parts::Buffer buffer_;
   AlignedVector<double> step_;
 };
+
+// The lambdas in turn, each from the dual point of the one before, the first from that of an earlier fit if there is
+// one.
+template <class Scorer, class Oracle, class Parts>
+void path_of_ascents(Problem<Scorer> problem, const Oracle& oracle, const Parts& parts, LabellingDual<Oracle> dual,
+                     const PathRequest& request, const EmitResult& emit) {
+  std::vector<std::uint64_t> outputs;
+  if (request.context->start)
+    for (std::size_t i = 0; i < problem.examples(); ++i)
+      outputs.push_back(crc64(bytes_of(problem.y(i)), parts.checksum(*problem.scorer, i)));
+  const auto* earlier = earlier_point<EarlierAtoms<Oracle>>(*request.context);
+  for (const double lambda : request.lambdas) {
+    problem.lambda = lambda;
+    const SolverOptions options = solver_options(*request.options);
+    LabellingAscent ascent(problem, oracle, parts, dual, options, *request.context);
+    if (const auto* start = std::exchange(earlier, nullptr)) ascent.adopt(*start, outputs);
+    emit(ascent.run());
+  }
+  leave_point(EarlierAtoms<Oracle>{std::move(dual), std::move(outputs)}, *request.context);
+}
 
 }  // namespace m4n::detail

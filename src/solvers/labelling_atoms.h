@@ -66,6 +66,9 @@ class AtomBlock {
 
   // Takes the atom that is in scratch.parts, with its Gram entries in scratch.gram, at weight zero.
   void append(double risk, std::size_t stride, const AtomScratch& scratch);
+  // For atoms of an earlier block: the risk of one, and its weight here.
+  double risk(std::size_t a) const { return atoms_[a].risk; }
+  void set_weight(std::size_t a, double weight) { atoms_[a].weight = weight; }
   // Re-optimises the weights given scratch.gain; the changes go to scratch.change. Returns the value of the maximum.
   double reweigh(double c, AtomScratch& scratch);
   // Forgets atoms that have had no weight for `visits` visits in a row.

@@ -8,6 +8,7 @@
 
 #include "solvers/certificate.h"
 #include "solvers/primal_loss.h"
+#include "solvers/warm_start.h"
 
 namespace m4n::detail {
 
@@ -104,6 +105,24 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
   return result;
+}
+
+// The lambdas in turn, each from the weights of the one before, the first from those of an earlier fit if there is one.
+// `slope` is what PrimalLoss takes.
+template <class Scorer, class Slope>
+void lbfgs_path(Problem<Scorer> problem, const Slope& slope, const PathRequest& request, const EmitResult& emit) {
+  struct Weights {
+    AlignedVector<double> raw;
+  };
+  AlignedVector<double>& own = problem.scorer->raw();
+  if (const auto* earlier = earlier_point<Weights>(*request.context); earlier && earlier->raw.size() == own.size())
+    own = earlier->raw;
+  for (const double lambda : request.lambdas) {
+    problem.lambda = lambda;
+    PrimalLoss loss(problem, slope);
+    emit(lbfgs(problem, loss, solver_options(*request.options), *request.context));
+  }
+  leave_point(Weights{own}, *request.context);
 }
 
 }  // namespace m4n::detail

@@ -7,6 +7,7 @@
 // The sign of the link is that of the authors' code; the paper prints the opposite. Along a step of block i the dual
 // changes by p_i [ -Omega(mu + delta) + Omega(mu) + v.delta - (c_i/2) |delta|^2 ],  c_i = p_i |Phi(x_i)|^2 / lambda.
 #pragma once
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -65,6 +66,19 @@ struct DualPoint {
         state_size(surrogate.state_size()) {
     for (std::size_t i = 0; i < problem.examples(); ++i)
       surrogate.space().embed(problem.y(i), std::span(mu).subspan(parts.begin(i), parts.end(i) - parts.begin(i)));
+  }
+  // Takes over what an earlier point has of the examples in the same places: any mu will do for any label.
+  void adopt(const DualPoint& earlier) {
+    const std::size_t count = std::min(parts.count(), earlier.parts.count());
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::span<const double> own =
+          std::span(earlier.mu).subspan(earlier.parts.begin(i), earlier.parts.end(i) - earlier.parts.begin(i));
+      if (own.size() != of(i).size()) continue;
+      std::copy(own.begin(), own.end(), of(i).begin());
+      if (state_size == earlier.state_size)
+        std::copy_n(earlier.state.begin() + static_cast<std::ptrdiff_t>(i * state_size), state_size,
+                    state_of(i).begin());
+    }
   }
   std::span<double> of(std::size_t i) { return std::span(mu).subspan(parts.begin(i), parts.end(i) - parts.begin(i)); }
   std::span<typename Surrogate::StateUnit> state_of(std::size_t i) {

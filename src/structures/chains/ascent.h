@@ -78,6 +78,7 @@ class ChainParts {
            (2 * static_cast<double>(scorer.labels()) + 2 * scalar_work);
   }
 
+  std::uint64_t checksum(const Scorer&, std::size_t) const { return 0; }
   std::size_t rows(const Scorer& scorer, std::size_t i) const { return scorer.length(i); }
   double gram(const Scorer&, std::size_t i, std::size_t m, std::size_t other) const { return gram_(i, m, other); }
   void difference_from_truth(const Scorer& scorer, std::size_t, const LabellingAnswer& answer, LabelView truth,

@@ -91,6 +91,16 @@ class GibbsDual {
     for (std::size_t r = 0; r < rows; ++r)
       for (std::size_t k = 0; k < labels_; ++k) *to++ = static_cast<float>(flat[r * stride + k]);
   }
+  // Takes over what an earlier point has of sequences in the same places that are as long: any distribution will do.
+  void adopt(const GibbsDual& earlier) {
+    for (std::size_t i = 0; i < std::min(step_.size(), earlier.step_.size()); ++i) {
+      if (earlier.length(i) != length(i)) continue;
+      std::copy(earlier.theta_.begin() + static_cast<std::ptrdiff_t>(earlier.begin_[i]),
+                earlier.theta_.begin() + static_cast<std::ptrdiff_t>(earlier.begin_[i + 1]),
+                theta_.begin() + static_cast<std::ptrdiff_t>(begin_[i]));
+      step_[i] = earlier.step_[i];
+    }
+  }
   // The step of the next visit; 0 where there was none yet: then the dual variable is the truth itself, which has no
   // natural parameters.
   float& step(std::size_t i) { return step_[i]; }

@@ -36,10 +36,7 @@ void by_atoms(Problem<Scorer> problem, const ChainRequest& request, const EmitRe
   const Oracle oracle(std::span(request.cost, 1));
   const ChainParts<Scorer> parts(*problem.scorer);
   LabellingDual<Oracle> dual(problem, [&](std::size_t, std::size_t) -> const CostMatrix& { return *request.cost; });
-  for (const double lambda : request.lambdas) {
-    problem.lambda = lambda;
-    emit(LabellingAscent(problem, oracle, parts, dual, solver_options(*request.options), *request.context).run());
-  }
+  path_of_ascents(problem, oracle, parts, std::move(dual), request.path(), emit);
 }
 
 // L-BFGS from the weights that the scorer holds, reported as the continuation of `before`.
@@ -90,6 +87,7 @@ void crf(Problem<Scorer> problem, const ChainRequest& request, const EmitResult&
   const TrainOptions& o = *request.options;
   const TokenGram<Scorer> gram = token_gram(*problem.scorer);
   GibbsDual dual(problem);
+  if (const auto* earlier = earlier_point<GibbsDual>(*request.context)) dual.adopt(*earlier);
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
     SolveResult result;
@@ -109,6 +107,7 @@ void crf(Problem<Scorer> problem, const ChainRequest& request, const EmitResult&
     }
     emit(result);
   }
+  leave_point(std::move(dual), *request.context);
 }
 
 template <class Scorer>

@@ -62,6 +62,14 @@ class GraphParts {
     return 2 * v.tree->table_entries() + 2 * scalar_work * static_cast<double>(scorer.nodes(i) * scorer.stride());
   }
 
+  std::uint64_t checksum(const Scorer& scorer, std::size_t i) const {
+    std::uint64_t out = crc64(bytes_of(scorer.edges_of(i)));
+    for (std::size_t e = 0; e < scorer.edges_of(i).size(); ++e) {
+      const std::size_t table = scorer.edge_part(i, e, 0, 0);
+      out = crc64(bytes_of(std::span(&table, 1)), out);
+    }
+    return out;
+  }
   std::size_t rows(const Scorer& scorer, std::size_t i) const { return scorer.unary_rows(i); }
   // Labels of a node meet those of another in the same slot, a row of an edge's table meets the same row of another.
   double gram(const Scorer& scorer, std::size_t i, std::size_t a, std::size_t b) const {

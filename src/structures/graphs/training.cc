@@ -53,11 +53,7 @@ void by_atoms(Problem<Scorer> problem, const GraphShapes& shapes, const GraphReq
   const GraphParts<Scorer> parts(*problem.scorer, shapes);
   LabellingDual<Oracle> dual(
       problem, [&](std::size_t i, std::size_t m) -> const CostMatrix& { return request.costs[shapes.cost(i)[m]]; });
-  for (const double lambda : request.lambdas) {
-    problem.lambda = lambda;
-    const SolverOptions options = solver_options(*request.options);
-    emit(LabellingAscent(problem, oracle, parts, dual, options, *request.context).run());
-  }
+  path_of_ascents(problem, oracle, parts, std::move(dual), {request.lambdas, request.options, request.context}, emit);
 }
 
 template <class Scorer>
@@ -86,11 +82,7 @@ void crf(Problem<Scorer> problem, const GraphShapes& shapes, const GraphRequest&
     }
     return value;
   };
-  for (const double lambda : request.lambdas) {
-    problem.lambda = lambda;
-    PrimalLoss loss(problem, slope);
-    emit(lbfgs(problem, loss, solver_options(*request.options), *request.context));
-  }
+  lbfgs_path(problem, slope, {request.lambdas, request.options, request.context}, emit);
 }
 
 template <class Scorer>

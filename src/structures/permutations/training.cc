@@ -48,16 +48,6 @@ void by_mirror_prox(const Problem<Scorer>& problem, const Setting& setting, cons
   block_dual(problem, paper, setting.request->path(), emit);
 }
 
-template <class Scorer, class Slope>
-void by_lbfgs(Problem<Scorer> problem, const Setting& setting, const Slope& slope, const EmitResult& emit) {
-  const PermutationRequest& request = *setting.request;
-  for (const double lambda : request.lambdas) {
-    problem.lambda = lambda;
-    PrimalLoss loss(problem, slope);
-    emit(lbfgs(problem, loss, solver_options(*request.options), *request.context));
-  }
-}
-
 template <class Scorer>
 void crf(const Problem<Scorer>& problem, const Setting& setting, const EmitResult& emit) {
   if (setting.largest > PermutationGibbs::largest_size)
@@ -69,8 +59,8 @@ void crf(const Problem<Scorer>& problem, const Setting& setting, const EmitResul
   const PermutationParts& parts = setting.parts;
   AlignedVector<double> all_cells(setting.largest * setting.largest), all_marginals(all_cells.size()),
       truth(problem.scorer->largest_padded_parts());
-  by_lbfgs(
-      problem, setting,
+  lbfgs_path(
+      problem,
       [&](std::span<const double> v, LabelView y, std::span<double> slope) {
         const std::size_t size = y.size();
         const std::span<double> cells = std::span(all_cells).first(size * size),
@@ -83,7 +73,7 @@ void crf(const Problem<Scorer>& problem, const Setting& setting, const EmitResul
         for (std::size_t e = 0; e < parts.count(size); ++e) slope[e] -= truth[e];
         return value - parts.score(v, y);
       },
-      emit);
+      setting.request->path(), emit);
 }
 
 // What the scores regress onto: the permutation's parts for Hamming losses (weighted) and those of rank one, minus the
@@ -125,7 +115,7 @@ template <class Scorer>
 void quadratic(const Problem<Scorer>& problem, const Setting& setting, const EmitResult& emit) {
   AlignedVector<double> target(problem.scorer->largest_padded_parts());
   const Regression loss{&setting, &target};
-  if (setting.request->pairs != nullptr) return by_lbfgs(problem, setting, loss, emit);
+  if (setting.request->pairs != nullptr) return lbfgs_path(problem, loss, setting.request->path(), emit);
   quadratic_path(problem, setting.request->x, setting.request->bias, loss, Regression{&setting, &target, true},
                  setting.request->path(), emit);
 }
