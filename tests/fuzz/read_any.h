@@ -32,7 +32,7 @@ inline void read(std::string_view text, const char* format, Truth truth, const E
 
 inline int read_any(const std::uint8_t* bytes, std::size_t size, const char* format) {
   const std::string_view text(reinterpret_cast<const char*>(bytes), size);
-  const ExpectedColumns expected{{"x1", "x2"}, 2, 0, OutputColumns::one, {}, {}};
+  const ExpectedColumns expected{{"x1", "x2"}, 2, 0, OutputColumns::one, {}, {}, {}};
   read(text, format, Truth::required, nullptr);
   read(text, format, Truth::optional, nullptr);
   read(text, format, Truth::optional, &expected);

@@ -34,8 +34,8 @@ std::vector<std::string> names(const char* prefix, std::size_t count) {
 
 // k x K costs for each of n examples: a column per entry.
 struct RandomCosts {
-  RandomCosts(Rng& rng, std::size_t n, std::size_t k, std::size_t width)
-      : k(k), columns{names("c", k * width), {n, k * width, {}}} {
+  RandomCosts(Rng& rng, std::size_t n, std::size_t classes, std::size_t width)
+      : k(classes), columns{names("c", k * width), {n, k * width, {}}} {
     const double unit = std::exp(6 * rng.normal());
     for (std::size_t i = 0; i < n; ++i) {
       const double scale = unit * std::exp(rng.normal());
