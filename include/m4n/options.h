@@ -12,7 +12,7 @@
 namespace m4n {
 
 enum class SurrogateKind { m4n, m3n, crf, qs };
-enum class SolverKind { automatic, prox, atoms, gbcfw, lbfgs };
+enum class SolverKind { automatic, prox, atoms, smooth, gbcfw, lbfgs };
 enum class OracleKind { exact, spmp };
 enum class Decoder { automatic, argmax, adversary, expected, viterbi };
 enum class StepRule { automatic, paper, line_search };

@@ -70,7 +70,7 @@ void check_solver(const TrainOptions& o) {
                          to_string(o.solver), to_string(o.surrogate)));
   if (o.solver == SolverKind::lbfgs && o.surrogate != SurrogateKind::crf)
     throw UsageError(
-        say("--solver lbfgs needs a smooth objective, which only --surrogate crf has, not {}. => Use --solver auto",
+        say("--solver lbfgs needs a smooth objective, which only --surrogate crf has, not {}. => Use --solver smooth",
             to_string(o.surrogate)));
   if (spmp && o.surrogate != SurrogateKind::m4n)
     throw UsageError(say("--oracle spmp solves the max-min game of --surrogate m4n; {} has none. => Leave it out",
@@ -118,11 +118,6 @@ void check_features(const TrainOptions& o) {
             features));
   if (o.landmarks != usual.landmarks && o.features != FeatureKind::nystrom)
     throw UsageError(say("--landmarks belongs to --features nystrom, not to {}. => Leave it out", features));
-  if (o.solver == SolverKind::lbfgs && o.features != FeatureKind::linear && !sampled)
-    throw UsageError(
-        say("--solver lbfgs moves the weights of explicit features, and the kernel {} has none. => Use --solver auto, "
-            "or --features nystrom",
-            features));
   if (o.bins == 0 && o.binning != usual.binning)
     throw UsageError(
         say("--binning says how --bins N cuts the target, and there is no --bins. => Add --bins N, or leave it out"));

@@ -268,9 +268,13 @@ std::vector<OptionRow> make_table() {
   add(choice<SolverKind>(
       {"solver", "", "auto",
        "prox: proximal dual ascent (for sequences with crf: exponentiated gradient); atoms: m4n and m3n on sequences, "
-       "permutations and graphs, weights over whole outputs; gbcfw: the paper's block-coordinate Frank-Wolfe; lbfgs: "
-       "crf only"},
-      {SolverKind::automatic, SolverKind::prox, SolverKind::atoms, SolverKind::gbcfw, SolverKind::lbfgs}, &T::solver));
+       "permutations and graphs, weights over whole outputs; smooth: L-BFGS on a smoothed surrogate, on all threads, "
+       "for "
+       "classes, grades and label sets; gbcfw: the paper's block-coordinate Frank-Wolfe; lbfgs: crf only. auto "
+       "compares their paces where several can"},
+      {SolverKind::automatic, SolverKind::prox, SolverKind::atoms, SolverKind::smooth, SolverKind::gbcfw,
+       SolverKind::lbfgs},
+      &T::solver));
   add(choice<OracleKind>(
       {"oracle", "", "exact",
        "how the max-min game of an example is solved: exactly, or by the paper's saddle-point mirror "

@@ -9,11 +9,9 @@
 namespace m4n::detail {
 namespace {
 
-constexpr EnumName<SolverKind> solver_names[] = {{SolverKind::automatic, "auto"},
-                                                 {SolverKind::prox, "prox"},
-                                                 {SolverKind::atoms, "atoms"},
-                                                 {SolverKind::gbcfw, "gbcfw"},
-                                                 {SolverKind::lbfgs, "lbfgs"}};
+constexpr EnumName<SolverKind> solver_names[] = {{SolverKind::automatic, "auto"}, {SolverKind::prox, "prox"},
+                                                 {SolverKind::atoms, "atoms"},    {SolverKind::smooth, "smooth"},
+                                                 {SolverKind::gbcfw, "gbcfw"},    {SolverKind::lbfgs, "lbfgs"}};
 constexpr EnumName<OracleKind> oracle_names[] = {{OracleKind::exact, "exact"}, {OracleKind::spmp, "spmp"}};
 constexpr EnumName<Decoder> decoder_names[] = {{Decoder::automatic, "auto"},
                                                {Decoder::argmax, "argmax"},

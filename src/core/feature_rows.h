@@ -40,6 +40,23 @@ class FeatureRows {
       kernels::dense_update(dense_.row(i), delta, scale, w, bias);
     }
   }
+  // The same for rows first to first + count - 1, whose scores lie kp apart.
+  void scores(std::size_t first, std::size_t count, const double* w, const double* bias, std::size_t kp,
+              double* v) const {
+    if (is_sparse_) {
+      for (std::size_t r = 0; r < count; ++r) scores(first + r, w, bias, {v + r * kp, kp});
+    } else {
+      kernels::dense_scores(dense_.row(first).data(), dense_.stride, cols_, count, w, bias, kp, v);
+    }
+  }
+  // W += sum over r of x_(first + r) step_r^T, and the bias by the sum of steps.
+  void update(std::size_t first, std::size_t count, const double* step, std::size_t kp, double* w, double* bias) const {
+    if (is_sparse_) {
+      for (std::size_t r = 0; r < count; ++r) update(first + r, {step + r * kp, kp}, 1, w, bias);
+    } else {
+      kernels::dense_update(dense_.row(first).data(), dense_.stride, cols_, count, step, kp, w, bias);
+    }
+  }
   // x_i . w for one column of weights.
   double product(std::size_t i, std::span<const double> w) const {
     if (!is_sparse_) return kernels::dot(dense_.row(i), w.first(cols_));

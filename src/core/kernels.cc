@@ -66,6 +66,79 @@ void DenseScores(std::span<const double> x, const double* w, const double* bias,
   }
 }
 
+// `Rows` rows at a time share every load of a row of w.
+template <std::size_t Rows, std::size_t Vectors>
+HWY_INLINE void dense_tile(const double* HWY_RESTRICT x, std::size_t x_stride, std::size_t count,
+                           const double* HWY_RESTRICT w, std::size_t kp, const double* bias, double* v) {
+  V acc[Rows][Vectors];
+  for (std::size_t r = 0; r < Rows; ++r)
+    for (std::size_t a = 0; a < Vectors; ++a) acc[r][a] = bias != nullptr ? hn::Load(d, bias + a * lanes) : hn::Zero(d);
+  for (std::size_t j = 0; j < count; ++j) {
+    if (j % lane_block == 0)  // rows that come next: too short a run each for the processor to guess
+      for (std::size_t r = 0; r < Rows; ++r) hwy::Prefetch(x + (r + Rows) * x_stride + j);
+    V row[Vectors];
+    for (std::size_t a = 0; a < Vectors; ++a) row[a] = hn::Load(d, w + j * kp + a * lanes);
+    for (std::size_t r = 0; r < Rows; ++r) {
+      const V xv = hn::Set(d, x[r * x_stride + j]);
+      for (std::size_t a = 0; a < Vectors; ++a) acc[r][a] = hn::MulAdd(xv, row[a], acc[r][a]);
+    }
+  }
+  for (std::size_t r = 0; r < Rows; ++r)
+    for (std::size_t a = 0; a < Vectors; ++a) hn::Store(acc[r][a], d, v + r * kp + a * lanes);
+}
+
+constexpr std::size_t tile_vectors = 2;
+
+void DenseScoresOfRows(const double* x, std::size_t x_stride, std::size_t count, std::size_t rows, const double* w,
+                       const double* bias, std::size_t kp, double* v) {
+  constexpr std::size_t tile = 4;
+  std::size_t r = 0;
+  for (; r + tile <= rows; r += tile)
+    for (std::size_t c = 0; c < kp;) {
+      const double* b = bias != nullptr ? bias + c : nullptr;
+      if (c + tile_vectors * lanes <= kp) {
+        dense_tile<tile, tile_vectors>(x + r * x_stride, x_stride, count, w + c, kp, b, v + r * kp + c);
+        c += tile_vectors * lanes;
+      } else {
+        dense_tile<tile, 1>(x + r * x_stride, x_stride, count, w + c, kp, b, v + r * kp + c);
+        c += lanes;
+      }
+    }
+  for (; r < rows; ++r) DenseScores({x + r * x_stride, count}, w, bias, {v + r * kp, kp});
+}
+
+template <std::size_t Rows>
+HWY_INLINE void update_tile(const double* HWY_RESTRICT x, std::size_t x_stride, std::size_t count,
+                            const double* HWY_RESTRICT step, std::size_t kp, double* HWY_RESTRICT w, double* bias) {
+  for (std::size_t c = 0; c < kp; c += lanes) {
+    V own[Rows];
+    V sum = hn::Zero(d);
+    for (std::size_t r = 0; r < Rows; ++r) {
+      own[r] = hn::Load(d, step + r * kp + c);
+      sum = hn::Add(sum, own[r]);
+    }
+    if (bias != nullptr) hn::Store(hn::Add(hn::Load(d, bias + c), sum), d, bias + c);
+    double* place = w + c;
+    for (std::size_t j = 0; j < count; ++j, place += kp) {
+      V even = hn::Load(d, place), odd = hn::Zero(d);
+      for (std::size_t r = 0; r + 1 < Rows; r += 2) {
+        even = hn::MulAdd(hn::Set(d, x[r * x_stride + j]), own[r], even);
+        odd = hn::MulAdd(hn::Set(d, x[(r + 1) * x_stride + j]), own[r + 1], odd);
+      }
+      if constexpr (Rows % 2 == 1) even = hn::MulAdd(hn::Set(d, x[(Rows - 1) * x_stride + j]), own[Rows - 1], even);
+      hn::Store(hn::Add(even, odd), d, place);
+    }
+  }
+}
+
+void DenseUpdateOfRows(const double* x, std::size_t x_stride, std::size_t count, std::size_t rows, const double* step,
+                       std::size_t kp, double* w, double* bias) {
+  constexpr std::size_t tile = 8;
+  std::size_t r = 0;
+  for (; r + tile <= rows; r += tile) update_tile<tile>(x + r * x_stride, x_stride, count, step + r * kp, kp, w, bias);
+  for (; r < rows; ++r) update_tile<1>(x + r * x_stride, x_stride, count, step + r * kp, kp, w, bias);
+}
+
 template <std::size_t Blocks>
 HWY_INLINE void sparse_columns(std::span<const std::uint32_t> column, std::span<const double> value,
                                const double* HWY_RESTRICT w, std::size_t kp, const double* bias, double* v) {
@@ -133,6 +206,17 @@ double Dot(std::span<const double> a, std::span<const double> b) {
   return out;
 }
 
+double MixedDot(std::span<const float> a, std::span<const double> b) {
+  const hn::Rebind<float, D> half;
+  V sum = hn::Zero(d);
+  std::size_t j = 0;
+  for (; j + lanes <= a.size(); j += lanes)
+    sum = hn::MulAdd(hn::PromoteTo(d, hn::LoadU(half, a.data() + j)), hn::LoadU(d, b.data() + j), sum);
+  double out = hn::GetLane(hn::SumOfLanes(d, sum));
+  for (; j < a.size(); ++j) out += static_cast<double>(a[j]) * b[j];
+  return out;
+}
+
 void ShiftTowards(std::span<const double> v, double step, std::span<const double> mu, std::span<double> u) {
   const V scale = hn::Set(d, step);
   for (std::size_t a = 0; a < v.size(); a += lanes)
@@ -148,12 +232,23 @@ namespace m4n::detail::kernels {
 HWY_EXPORT(DenseScores);
 HWY_EXPORT(SparseScores);
 HWY_EXPORT(DenseUpdate);
+HWY_EXPORT(DenseScoresOfRows);
+HWY_EXPORT(DenseUpdateOfRows);
 HWY_EXPORT(SparseUpdate);
 HWY_EXPORT(Dot);
+HWY_EXPORT(MixedDot);
 HWY_EXPORT(ShiftTowards);
 
 void dense_scores(std::span<const double> x, const double* w, const double* bias, std::span<double> v) {
   HWY_DYNAMIC_DISPATCH(DenseScores)(x, w, bias, v);
+}
+void dense_scores(const double* x, std::size_t x_stride, std::size_t d, std::size_t rows, const double* w,
+                  const double* bias, std::size_t kp, double* v) {
+  HWY_DYNAMIC_DISPATCH(DenseScoresOfRows)(x, x_stride, d, rows, w, bias, kp, v);
+}
+void dense_update(const double* x, std::size_t x_stride, std::size_t d, std::size_t rows, const double* step,
+                  std::size_t kp, double* w, double* bias) {
+  HWY_DYNAMIC_DISPATCH(DenseUpdateOfRows)(x, x_stride, d, rows, step, kp, w, bias);
 }
 void sparse_scores(std::span<const std::uint32_t> column, std::span<const double> value, const double* w,
                    const double* bias, std::span<double> v) {
@@ -167,6 +262,7 @@ void sparse_update(std::span<const std::uint32_t> column, std::span<const double
   HWY_DYNAMIC_DISPATCH(SparseUpdate)(column, value, delta, scale, w, bias);
 }
 double dot(std::span<const double> a, std::span<const double> b) { return HWY_DYNAMIC_DISPATCH(Dot)(a, b); }
+double dot(std::span<const float> a, std::span<const double> b) { return HWY_DYNAMIC_DISPATCH(MixedDot)(a, b); }
 void shift_towards(std::span<const double> v, double step, std::span<const double> mu, std::span<double> u) {
   HWY_DYNAMIC_DISPATCH(ShiftTowards)(v, step, mu, u);
 }

@@ -23,12 +23,22 @@ void dense_scores(std::span<const double> x, const double* w, const double* bias
 void sparse_scores(std::span<const std::uint32_t> column, std::span<const double> value, const double* w,
                    const double* bias, std::span<double> v);
 
+// The same for `rows` rows of d features, each x_stride behind the one before; scores lie kp apart.
+void dense_scores(const double* x, std::size_t x_stride, std::size_t d, std::size_t rows, const double* w,
+                  const double* bias, std::size_t kp, double* v);
+
+// w_j += sum over rows of x_rj step_r for every feature j, and bias += sum of step_r unless it is null; steps lie kp
+// apart.
+void dense_update(const double* x, std::size_t x_stride, std::size_t d, std::size_t rows, const double* step,
+                  std::size_t kp, double* w, double* bias);
+
 // w_j += scale x_j delta for every feature j, and bias += scale delta unless it is null.
 void dense_update(std::span<const double> x, std::span<const double> delta, double scale, double* w, double* bias);
 void sparse_update(std::span<const std::uint32_t> column, std::span<const double> value, std::span<const double> delta,
                    double scale, double* w, double* bias);
 
 double dot(std::span<const double> a, std::span<const double> b);
+double dot(std::span<const float> a, std::span<const double> b);
 
 // v_c = sum_j |x_j - w_jc|
 void l1_distances(std::span<const double> x, const double* w, std::span<double> v);

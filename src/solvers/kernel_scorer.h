@@ -44,6 +44,8 @@ class KernelScorer {
 
   // a: n padded rows.
   void set_coefficients(AlignedVector<double> a, unsigned threads);
+  const AlignedVector<double>& coefficients() const { return a_; }
+  const GramMatrix& gram() const { return *gram_; }
   // The coefficients without padding, n x k.
   std::vector<double> weights() const;
 

@@ -1,10 +1,22 @@
-// Limited-memory BFGS in the primal, for smooth surrogates (CRF). Block ascent needs many passes when lambda is tiny;
-// this does not care. Memory 10; the two-loop recursion; a step must satisfy the Armijo and the weak Wolfe condition,
-// found by bisection. One evaluation costs about two epochs of scores. Cost O(n d k + 10 d k) per iteration.
+// Limited-memory BFGS in the primal, for smooth losses (CRF) and those that are smoothed less and less (smooth.h).
+// Block ascent needs many passes when lambda is tiny; this does not care, and its passes run on all threads. The
+// two-loop recursion; a step must satisfy the Armijo and the weak Wolfe condition, found by bisection. One evaluation
+// costs about two epochs of scores. Cost O(n d k + memory d k) per iteration.
+//
+// What a loss has:
+//   point(), settle()               the vector that is moved; hands it over to the scorer at the end
+//   inner(a, b)                     of two such vectors
+//   evaluate(gradient, watch)       value and gradient at the point; nothing where the watch says stop
+//   certificate(value, gradient)    of the point that was evaluated last
+//   sharpen(value, gradient)        whether the loss has become another, sharper one, to be evaluated anew
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "solvers/certificate.h"
 #include "solvers/primal_loss.h"
@@ -12,67 +24,128 @@
 
 namespace m4n::detail {
 
-template <class Scorer, class Loss>
-SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOptions& options, const Context& context) {
-  constexpr std::size_t memory = 10;
+// The last steps and the changes of the gradient along them. Floats do: they only bend the direction.
+template <class Loss>
+class LbfgsMemory {
+ public:
+  explicit LbfgsMemory(const Loss& loss) : loss_(&loss) {}
+
+  bool empty() const { return pairs_.empty(); }
+  void clear() { pairs_.clear(); }
+  // step = now - before, both of the point and of the gradient.
+  // The vectors of the last point are used as scratch.
+  void add(const AlignedVector<double>& point, AlignedVector<double>& last_point, const AlignedVector<double>& gradient,
+           AlignedVector<double>& last_gradient) {
+    Pair pair;
+    if (pairs_.size() == memory) {
+      pair = std::move(pairs_.front());
+      pairs_.pop_front();
+    }
+    difference(gradient, last_gradient, pair.change);
+    const double squared_change = loss_->inner(pair.change, last_gradient);
+    difference(point, last_point, pair.step);
+    pair.inner = loss_->inner(pair.change, last_point);
+    if (!(pair.inner > 0 && squared_change > 0)) return;
+    scale_ = pair.inner / squared_change;
+    pairs_.push_back(std::move(pair));
+  }
+  // direction <- (inverse of the Hessian, as far as it is known) direction
+  void bend(AlignedVector<double>& direction) {
+    std::vector<double> alpha(pairs_.size());
+    for (std::size_t p = pairs_.size(); p-- > 0;) {
+      alpha[p] = loss_->inner(pairs_[p].step, direction) / pairs_[p].inner;
+      add_scaled(-alpha[p], pairs_[p].change, direction);
+    }
+    for (double& x : direction) x *= scale_;
+    for (std::size_t p = 0; p < pairs_.size(); ++p)
+      add_scaled(alpha[p] - loss_->inner(pairs_[p].change, direction) / pairs_[p].inner, pairs_[p].step, direction);
+  }
+
+ private:
+  static constexpr std::size_t memory = 16;
+  using Floats = AlignedVector<float>;
   struct Pair {
-    AlignedVector<double> step, change;
-    double inner;
+    Floats step, change;
+    double inner = 0;
   };
+  // before <- now - before, and the same in floats
+  static void difference(const AlignedVector<double>& now, AlignedVector<double>& before, Floats& out) {
+    out.resize(now.size());
+    for (std::size_t j = 0; j < now.size(); ++j) out[j] = static_cast<float>(before[j] = now[j] - before[j]);
+  }
+  static void add_scaled(double scale, const Floats& x, AlignedVector<double>& out) {
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] += scale * static_cast<double>(x[j]);
+  }
+  const Loss* loss_;
+  std::deque<Pair> pairs_;
+  double scale_ = 1;
+};
+
+// Asked after every step, with the passes so far and the relative gap: whether another solver should go on.
+using GiveUp = std::function<bool(int passes, double relative_gap)>;
+
+template <class Scorer, class Loss>
+SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOptions& options, const Context& context,
+                  const GiveUp& give_up = {}) {
   Watch watch(context, options);
   SolveResult result;
   result.solver = "lbfgs";
-  AlignedVector<double>& w = problem.scorer->raw();
-  std::size_t pass_work = 0;
-  for (std::size_t i = 0; i < problem.examples(); ++i) pass_work += 2 * problem.scorer->work(i);
-
+  AlignedVector<double>& w = loss.point();
   AlignedVector<double> gradient, direction, start, last_gradient;
-  double value = loss.evaluate(gradient);
-  std::deque<Pair> pairs;
-  BestPoint<Scorer> best;
+  double value = 0;
+  bool stopped = false;
+  BestPoint<AlignedVector<double>> best;
+  const auto evaluate = [&] {
+    const std::optional<double> found = loss.evaluate(gradient, &watch);
+    stopped = !found || watch.expired();
+    if (found) value = *found;
+    return found.has_value();
+  };
   const auto look = [&] {
-    best.offer(loss.certificate(value, gradient), *problem.scorer);
+    best.offer(loss.certificate(value, gradient), w);
     result.certificate = best.certificate(options.tol);
     watch.report(result.epochs, result.certificate);
   };
+  if (!evaluate()) value = *loss.evaluate(gradient, nullptr);  // a certificate there must be
   look();
-  bool stopped = false;
+  LbfgsMemory memory(loss);
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
+    if (give_up && give_up(result.epochs, result.certificate.relative_gap())) break;
+    if (loss.sharpen(value, gradient)) {
+      ++result.epochs;
+      result.oracle_calls += problem.examples();
+      if (!evaluate()) break;
+      look();
+      continue;
+    }
     direction = gradient;
-    std::vector<double> alpha(pairs.size());
-    for (std::size_t p = pairs.size(); p-- > 0;) {
-      alpha[p] = kernels::dot(pairs[p].step, direction) / pairs[p].inner;
-      for (std::size_t j = 0; j < w.size(); ++j) direction[j] -= alpha[p] * pairs[p].change[j];
+    if (memory.empty()) {
+      const double scale = 1 / std::max(1.0, std::sqrt(loss.inner(gradient, gradient)));
+      for (double& x : direction) x *= scale;
+    } else {
+      memory.bend(direction);
     }
-    const double scale = pairs.empty() ? 1 / std::max(1.0, std::sqrt(kernels::dot(gradient, gradient)))
-                                       : pairs.back().inner / kernels::dot(pairs.back().change, pairs.back().change);
-    for (double& x : direction) x *= scale;
-    for (std::size_t p = 0; p < pairs.size(); ++p) {
-      const double beta = alpha[p] - kernels::dot(pairs[p].change, direction) / pairs[p].inner;
-      for (std::size_t j = 0; j < w.size(); ++j) direction[j] += beta * pairs[p].step[j];
-    }
-    double slope = -kernels::dot(direction, gradient);
+    double slope = -loss.inner(direction, gradient);
     if (slope >= 0) {  // rounding has spoilt the memory: start again downhill
-      pairs.clear();
+      memory.clear();
       direction = gradient;
-      slope = -kernels::dot(gradient, gradient);
+      slope = -loss.inner(gradient, gradient);
     }
 
     start = w;
-    last_gradient = gradient;
+    std::swap(last_gradient, gradient);
     const double start_value = value;
     double t = 1, low = 0, high = 0;
-    bool accepted = false;
+    bool accepted = false, known = false;
     for (int trial = 0; trial < 40; ++trial) {
       for (std::size_t j = 0; j < w.size(); ++j) w[j] = start[j] - t * direction[j];
-      value = loss.evaluate(gradient);
       ++result.epochs;
       result.oracle_calls += problem.examples();
-      stopped = watch.stopped(pass_work);
+      if (!(known = evaluate())) break;
       const double rounding = 1e-15 * std::abs(start_value);
       if (!(value <= start_value + 1e-4 * t * slope + rounding)) {
         high = t;
-      } else if (-kernels::dot(direction, gradient) < 0.9 * slope) {
+      } else if (-loss.inner(direction, gradient) < 0.9 * slope) {
         low = t;
       } else {
         accepted = true;
@@ -81,27 +154,23 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
       if (stopped || result.epochs == options.epochs) break;
       t = high > 0 ? 0.5 * (low + high) : 2 * t;
     }
-    if (!accepted && !(value <= start_value)) {
+    if (!known || (!accepted && !(value <= start_value))) {
       w = start;
-      gradient = last_gradient;
+      std::swap(gradient, last_gradient);
       value = start_value;
+      if (!known) break;
+    } else {
+      look();
     }
-    look();
     if (!accepted) {
-      if (pairs.empty()) break;  // even the gradient leads nowhere: the limit of double precision
-      pairs.clear();
+      if (memory.empty()) break;  // even the gradient leads nowhere: the limit of double precision
+      memory.clear();
       continue;
     }
-    Pair pair{start, gradient, 0};
-    for (std::size_t j = 0; j < w.size(); ++j) {
-      pair.step[j] = w[j] - start[j];
-      pair.change[j] = gradient[j] - last_gradient[j];
-    }
-    pair.inner = kernels::dot(pair.step, pair.change);
-    if (pair.inner > 0) pairs.push_back(std::move(pair));
-    if (pairs.size() > memory) pairs.pop_front();
+    memory.add(w, start, gradient, last_gradient);
   }
-  best.restore(*problem.scorer);
+  best.restore(w);
+  loss.settle();
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
   return result;
@@ -119,7 +188,7 @@ void lbfgs_path(Problem<Scorer> problem, const Slope& slope, const PathRequest& 
     own = earlier->raw;
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
-    PrimalLoss loss(problem, slope);
+    PrimalLoss loss(problem, slope, request.context->threads);
     emit(lbfgs(problem, loss, solver_options(*request.options), *request.context));
   }
   leave_point(Weights{own}, *request.context);

@@ -30,6 +30,17 @@ class LinearScorer {
     for (std::size_t j = k_; j < stride_; ++j) v[j] = kernels::padding_score;
   }
 
+  // Of examples first to first + count - 1, one behind the other.
+  void scores(std::size_t first, std::size_t count, std::span<double> v) const {
+    x_.scores(first, count, w_.data(), bias_row(), stride_, v.data());
+    for (std::size_t r = 0; r < count; ++r)
+      for (std::size_t j = k_; j < stride_; ++j) v[r * stride_ + j] = kernels::padding_score;
+  }
+  // w += sum over r of Phi(x_(first + r)) step_r^T
+  void update(std::size_t first, std::size_t count, std::span<const double> step) {
+    x_.update(first, count, step.data(), stride_, w_.data(), bias_ ? w_.data() + x_.cols() * stride_ : nullptr);
+  }
+
   // Asks for what scores(i) will read of example i.
   void prefetch(std::size_t i) const { x_.prefetch(i); }
 

@@ -5,57 +5,67 @@
 // P is lambda-strongly convex, so D = P - |grad P|^2 / (2 lambda) is a lower bound of its minimum: it is the Fenchel
 // dual at mu_i = grad Omega*(v_i). That makes a certificate of any w.
 #pragma once
+#include <array>
+#include <optional>
 #include <span>
 #include <type_traits>
+#include <vector>
 
+#include "solvers/gradient_pass.h"
 #include "solvers/problem.h"
 
 namespace m4n::detail {
 
-// Value of the loss term and its gradient in v, for one example.
+// Value of the loss term and its gradient in v, for one example; every thread has its own copy of `slope`.
 //   slope(v, y, gradient) -> S(v, y),  or  slope(i, v, y, gradient)  where it depends on which example it is
 template <class Scorer, class Slope>
 class PrimalLoss {
  public:
-  PrimalLoss(const Problem<Scorer>& problem, Slope slope) : problem_(problem), slope_(std::move(slope)) {}
+  PrimalLoss(const Problem<Scorer>& problem, const Slope& slope, unsigned threads)
+      : problem_(problem), pass_(problem_, threads), slope_(pass_.workers(), slope) {}
+  PrimalLoss(const PrimalLoss&) = delete;  // the pass points to the problem
+  PrimalLoss& operator=(const PrimalLoss&) = delete;
+  ~PrimalLoss() = default;
 
-  // P at the scorer's weights; gradient has the shape of scorer->raw().
-  double evaluate(AlignedVector<double>& gradient) {
-    Scorer& scorer = *problem_.scorer;
-    const std::size_t length = scorer.largest_padded_parts();
-    AlignedVector<double> v(length), step(length);
-    // The gradient is gathered by the scorer's own update, with the weights set aside meanwhile.
-    AlignedVector<double>& w = scorer.raw();
-    gradient.assign(w.size(), 0.0);
-    double value = 0;
-    for (std::size_t i = 0; i < problem_.examples(); ++i) {
-      scorer.scores(i, v);
-      value += problem_.weight[i] * slope_of(i, v, step);
-      w.swap(gradient);
-      scorer.update(i, step, problem_.weight[i]);
-      w.swap(gradient);
-    }
-    for (std::size_t j = 0; j < w.size(); ++j) gradient[j] += problem_.lambda * w[j];
-    return value + 0.5 * problem_.lambda * kernels::dot(w, w);
+  AlignedVector<double>& point() { return pass_.point(); }
+  void settle() { pass_.settle(); }
+  template <class Number>
+  double inner(const AlignedVector<Number>& a, const AlignedVector<double>& b) const {
+    return pass_.inner(a, b);
+  }
+
+  // P and its gradient at the point. Nothing where the watch says stop.
+  std::optional<double> evaluate(AlignedVector<double>& gradient, const Watch* watch) {
+    std::array<double, 1> value{};
+    const bool done = pass_.run(
+        watch, value, gradient,
+        [&](unsigned worker, std::size_t i, std::span<const double> v, std::span<double> step,
+            std::array<double, 1>& sum) { sum[0] += problem_.weight[i] * slope_of(slope_[worker], i, v, step); });
+    if (!done) return std::nullopt;
+    pass_.add_point(problem_.lambda, gradient);
+    return value[0] + 0.5 * problem_.lambda * inner(point(), point());
   }
   Certificate certificate(double value, const AlignedVector<double>& gradient) const {
     Certificate out;
     out.primal = value;
-    out.dual = value - kernels::dot(gradient, gradient) / (2 * problem_.lambda);
+    out.dual = value - inner(gradient, gradient) / (2 * problem_.lambda);
     return out;
   }
+  // The loss is as sharp as it gets.
+  bool sharpen(double /*value*/, const AlignedVector<double>& /*gradient*/) { return false; }
 
  private:
-  double slope_of(std::size_t i, std::span<const double> v, std::span<double> step) {
+  double slope_of(Slope& slope, std::size_t i, std::span<const double> v, std::span<double> step) {
     if constexpr (std::is_invocable_v<Slope&, std::size_t, std::span<const double>, LabelView, std::span<double>>) {
-      return slope_(i, v, problem_.y(i), step);
+      return slope(i, v, problem_.y(i), step);
     } else {
-      return slope_(v, problem_.y(i), step);
+      return slope(v, problem_.y(i), step);
     }
   }
 
   Problem<Scorer> problem_;
-  Slope slope_;
+  GradientPass<Scorer> pass_;
+  std::vector<Slope> slope_;
 };
 
 }  // namespace m4n::detail

@@ -131,6 +131,8 @@ using EmitResult = std::function<void(const SolveResult&)>;
 // Time, interruption and reports, the same for every solver. `stopped` is cheap enough to be asked at every visit.
 class Watch {
  public:
+  static constexpr std::size_t question_interval = 1'000'000;  // multiply-adds: about a millisecond
+
   Watch(const Context& context, const SolverOptions& options)
       : context_(&context), options_(&options), start_(std::chrono::steady_clock::now()) {}
 
@@ -153,7 +155,6 @@ class Watch {
  private:
   bool cancelled() const { return context_->cancelled && context_->cancelled(); }
 
-  static constexpr std::size_t question_interval = 1'000'000;  // about a millisecond
   const Context* context_;
   const SolverOptions* options_;
   std::chrono::steady_clock::time_point start_;

@@ -63,7 +63,7 @@ std::optional<SolveResult> quadratic_direct(const Problem<Scorer>& problem, Loss
   AlignedVector<double> gradient, last = w;
   BestPoint<Scorer> best;
   for (int step = 0; step <= 2; ++step) {
-    best.offer(loss.certificate(loss.evaluate(gradient), gradient), *problem.scorer);
+    best.offer(loss.certificate(*loss.evaluate(gradient, nullptr), gradient), *problem.scorer);
     result.certificate = best.certificate(options.tol);
     watch.report(result.epochs, result.certificate);
     if (step == 2 || watch.expired() || result.epochs == options.epochs) break;
@@ -99,7 +99,7 @@ SolveResult quadratic_cg(const Problem<Scorer>& problem, Loss& loss, Curvature& 
   bool stopped = false;
   BestPoint<Scorer> best;
   const auto look = [&] {
-    best.offer(loss.certificate(loss.evaluate(gradient), gradient), *problem.scorer);
+    best.offer(loss.certificate(*loss.evaluate(gradient, nullptr), gradient), *problem.scorer);
     result.certificate = best.certificate(options.tol);
     watch.report(result.epochs, result.certificate);
   };
@@ -108,7 +108,7 @@ SolveResult quadratic_cg(const Problem<Scorer>& problem, Loss& loss, Curvature& 
   std::vector<double> squared = by_class(gradient, gradient);
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
     w.swap(direction);
-    curvature.evaluate(image);  // H direction
+    curvature.evaluate(image, nullptr);  // H direction
     w.swap(direction);
     const std::vector<double> bend = by_class(direction, image);
     for (std::size_t j = 0; j < w.size(); ++j) {
@@ -141,8 +141,8 @@ void quadratic_path(Problem<Scorer> problem, const FeatureRows& x, bool bias, co
   if (x.cols() + (bias ? 1 : 0) <= largest_factorised) moments.emplace(x, bias, problem.weight);
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
-    PrimalLoss own(problem, loss);
-    PrimalLoss second(problem, curvature);
+    PrimalLoss own(problem, loss, request.context->threads);
+    PrimalLoss second(problem, curvature, request.context->threads);
     std::optional<SolveResult> result;
     if (moments) result = quadratic_direct(problem, own, *moments, options, *request.context);
     emit(result ? *result : quadratic_cg(problem, own, second, options, *request.context));

@@ -137,7 +137,9 @@ struct FeatureSummary {
 struct GenerateRequest {
   std::size_t n = 0;
   std::uint64_t seed = 0;
-  bool costs_by_example = false;  // of structures that say so (StructureTraits::generates)
+  // Of structures that say so (StructureTraits::generates); 0: as many as usual.
+  bool costs_by_example = false, softmax = false;
+  std::size_t features = 0, classes = 0, items = 0;
 };
 
 struct Generated {

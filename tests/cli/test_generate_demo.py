@@ -50,6 +50,36 @@ def test_generate_default_seed_is_zero(m4n):
     assert m4n(*arguments, expect=DONE).stdout == m4n(*arguments, "--seed", 0, expect=DONE).stdout
 
 
+def test_generate_softmax(m4n, tmp_path):
+    kind = ("generate", "--task", "multiclass", "--kind", "softmax", "--seed", 1)
+    report = m4n.json(*kind, "--n", 4000, "--features", 3, "--classes", 5, "--out", tmp_path / "s.csv")
+    assert report["d"] == 3 and report["k"] == 5
+    header, *data = rows((tmp_path / "s.csv").read_text())
+    assert header == ["x1", "x2", "x3", "label"] and {row[3] for row in data} == set("01234")
+    model = tmp_path / "s.m4n"
+    m4n.train(tmp_path / "s.csv", model, "--surrogate", "crf")
+    assert abs(m4n.json("eval", model, tmp_path / "s.csv")["loss"] - report["bayes_risk"]) < 0.03
+    assert len(rows(m4n(*kind, "--n", 2, expect=DONE).stdout)[0]) == 11
+    header = rows(m4n("generate", "--task", "ranking", "--n", 3, "--items", 7, expect=DONE).stdout)[0]
+    assert header[-1] == "r7"
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--task", "ordinal", "--kind", "softmax"], ["--kind", "--task multiclass"]),
+        (["--task", "multiclass", "--items", "4"], ["--items", "--task ranking"]),
+        (["--task", "multiclass", "--features", "4"], ["--kind softmax"]),
+        (["--task", "multiclass", "--kind", "softmax", "--classes", "1"], ["--classes", "2"]),
+        (["--task", "multiclass", "--kind", "hard"], ["regions", "softmax"]),
+        (["--task", "multiclass", "--kind", "softmax", "--costs", "example", "--out", "x"], ["two kinds"]),
+    ],
+)
+def test_generate_refuses_kinds_that_do_not_go_together(m4n, arguments, words):
+    message = m4n("generate", "--n", 10, *arguments, expect=WRONG_USAGE).stderr
+    assert all(word in message for word in words), message
+
+
 def test_generate_more_than_one_piece(m4n):
     """Text leaves in pieces of 50,000 rows; none may be lost or doubled at their ends."""
     for n in (50_000, 50_001):

@@ -244,7 +244,9 @@ def test_limits(m4n, marked, tmp_path):
     )
 
 
-@pytest.mark.parametrize("options", [[], ["--edges", "tree"], ["--surrogate", "m3n", "--edges", "tree"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "options", [["--solver", "prox"], ["--edges", "tree"], ["--surrogate", "m3n", "--edges", "tree"]], ids=" ".join
+)
 def test_a_signal_saves_and_exits_with_130(m4n, marked, tmp_path, options):
     path, model = marked[0], tmp_path / "m.m4n"
     m4n.interrupted_training(path, model, *options, "--lambda", "1e-9")

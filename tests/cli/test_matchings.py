@@ -152,12 +152,13 @@ def test_quadratic_surrogate_is_ridge_regression_onto_the_permutation_matrix(m4n
     examples = matchings([3] * 20, 2, seed=6)
     path = tmp_path / "three.txt"
     path.write_text(matching_text(examples))
-    m4n.train(path, tmp_path / "m.m4n", "--surrogate", "qs", "--lambda", 0.3, "--standardize", "no")
+    m4n.train(path, tmp_path / "m.m4n", "--surrogate", "qs", "--lambda", 0.3, "--standardize", "no", "--tol", "1e-15")
     x = np.concatenate([x.reshape(9, 2) for x, _ in examples])
     y = np.concatenate([np.eye(3)[own].ravel() for _, own in examples])
     w = np.linalg.solve(2 * x.T @ x / 20 + 0.3 * np.eye(2), 2 * x.T @ y / 20)
     found = {entry["feature"]: entry["weight"] for entry in m4n.json("dump", tmp_path / "m.m4n")["weights"]}
-    assert found == {"1": pytest.approx(w[0], rel=1e-9), "2": pytest.approx(w[1], rel=1e-9)}
+    # The certificate is of values: weights follow to about its square root.
+    assert found == {"1": pytest.approx(w[0], abs=1e-8), "2": pytest.approx(w[1], abs=1e-8)}
 
 
 def test_the_paper_way_reaches_nearly_the_same_optimum(m4n, matched, tmp_path):

@@ -71,7 +71,7 @@ def test_unknown_option_lists_the_valid_ones(m4n, small):
     "option, value, valid",
     [
         ("--surrogate", "svm", "m4n, m3n, crf, qs"),
-        ("--solver", "adam", "auto, prox, atoms, gbcfw, lbfgs"),
+        ("--solver", "adam", "auto, prox, atoms, smooth, gbcfw, lbfgs"),
         ("--task", "ordnal", "Did you mean 'ordinal'?"),
         ("--loss", "hinge", "zero-one, absolute, squared"),
         ("--decode", "beam", "argmax, adversary, expected"),

@@ -24,7 +24,7 @@ void expect_names_read_back(std::size_t values) {
 
 TEST(EnumNames, ReadBack) {
   expect_names_read_back<SurrogateKind>(4);
-  expect_names_read_back<SolverKind>(5);
+  expect_names_read_back<SolverKind>(6);
   expect_names_read_back<OracleKind>(2);
   expect_names_read_back<Decoder>(5);
   expect_names_read_back<StepRule>(3);
@@ -33,7 +33,7 @@ TEST(EnumNames, ReadBack) {
 
 TEST(EnumNames, AreThoseOfTheCommandLine) {
   EXPECT_EQ(joined_names<SurrogateKind>("|"), "m4n|m3n|crf|qs");
-  EXPECT_EQ(joined_names<SolverKind>("|"), "auto|prox|atoms|gbcfw|lbfgs");
+  EXPECT_EQ(joined_names<SolverKind>("|"), "auto|prox|atoms|smooth|gbcfw|lbfgs");
   EXPECT_EQ(joined_names<Decoder>("|"), "auto|argmax|adversary|expected|viterbi");
   EXPECT_EQ(joined_names<StepRule>("|"), "auto|paper|line-search");
 }

@@ -238,7 +238,7 @@ TEST(Validate, MeaninglessCombinationsAreRefusedWithReasons) {
   for (const char* other : {"m4n", "m3n"})
     EXPECT_THAT(combination_refusal({{"surrogate", other}, {"solver", "lbfgs"}}),
                 AllOf(HasSubstr("crf"), HasSubstr(other)));
-  for (const char* solver : {"prox", "gbcfw", "lbfgs"})
+  for (const char* solver : {"prox", "smooth", "gbcfw", "lbfgs"})
     EXPECT_THAT(combination_refusal({{"surrogate", "qs"}, {"solver", solver}}), HasSubstr("closed form"));
   for (const char* solver : {"prox", "auto"}) {
     EXPECT_THAT(combination_refusal({{"solver", solver}, {"step", "paper"}}), HasSubstr("--step"));

@@ -94,16 +94,10 @@ ESTIMATORS = [
 
 def exclusions(estimator):
     """Checks that cannot hold, with the reason. test_weights.py and test_permutations.py have what can be asked."""
-    if isinstance(estimator, Ranks):
-        reason = "wants one column of predictions, and the least a ranking has is two items"
-        return {"check_estimator_sparse_array": reason, "check_estimator_sparse_matrix": reason}
-    if estimator.surrogate != "crf":
+    if not isinstance(estimator, Ranks):
         return {}
-    reason = "crf keeps its dual variables in single precision: scores near zero agree to fewer than seven digits"
-    return {
-        "check_sample_weight_equivalence_on_dense_data": reason,
-        "check_sample_weight_equivalence_on_sparse_data": reason,
-    }
+    reason = "wants one column of predictions, and the least a ranking has is two items"
+    return {"check_estimator_sparse_array": reason, "check_estimator_sparse_matrix": reason}
 
 
 @pytest.mark.filterwarnings("ignore:the grades .* are words:UserWarning")

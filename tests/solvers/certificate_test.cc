@@ -130,6 +130,7 @@ constexpr Way line_search{"line search", SolverKind::gbcfw, OracleKind::exact, S
 constexpr Way paper_step{"paper step", SolverKind::gbcfw, OracleKind::exact, StepRule::paper, true};
 constexpr Way paper{"paper", SolverKind::gbcfw, OracleKind::spmp, StepRule::paper, true};
 constexpr Way lbfgs{"lbfgs", SolverKind::lbfgs, OracleKind::exact, StepRule::automatic, {}};
+constexpr Way smooth{"smooth", SolverKind::smooth, OracleKind::exact, StepRule::automatic, {}};
 constexpr Way usual{"automatic", SolverKind::automatic, OracleKind::exact, StepRule::automatic, {}};
 
 struct Setting {
@@ -138,10 +139,10 @@ struct Setting {
   std::vector<Way> ways;
 };
 const Setting settings[] = {
-    {SurrogateKind::m4n, 0, {prox, line_search, paper_step, paper}},
-    {SurrogateKind::m4n, 0.6, {prox, line_search, paper_step}},
-    {SurrogateKind::m3n, 0, {prox, line_search, paper_step}},
-    {SurrogateKind::crf, 0, {prox, line_search, lbfgs, usual}},
+    {SurrogateKind::m4n, 0, {prox, line_search, paper_step, paper, smooth, usual}},
+    {SurrogateKind::m4n, 0.6, {prox, line_search, paper_step, smooth}},
+    {SurrogateKind::m3n, 0, {prox, line_search, paper_step, smooth, usual}},
+    {SurrogateKind::crf, 0, {prox, line_search, lbfgs, smooth, usual}},
     {SurrogateKind::qs, 0, {usual}},
 };
 

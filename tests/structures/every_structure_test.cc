@@ -59,8 +59,8 @@ TEST_P(EveryStructure, SolversAgree) {
   for (const TrainOptions& usual : trainable(file)) {
     M4N_TRACE(usual);
     const Certificate expected = fit(file.data, usual, {1, {}, {}}).report.certificate;
-    for (const SolverKind solver :
-         {SolverKind::automatic, SolverKind::prox, SolverKind::atoms, SolverKind::gbcfw, SolverKind::lbfgs})
+    for (const SolverKind solver : {SolverKind::automatic, SolverKind::prox, SolverKind::atoms, SolverKind::smooth,
+                                    SolverKind::gbcfw, SolverKind::lbfgs})
       for (const OracleKind oracle : {OracleKind::exact, OracleKind::spmp}) {
         TrainOptions options = usual;
         options.solver = solver;

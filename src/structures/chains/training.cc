@@ -43,8 +43,8 @@ void by_atoms(Problem<Scorer> problem, const ChainRequest& request, const EmitRe
 template <class Scorer>
 SolveResult by_lbfgs(const Problem<Scorer>& problem, const ChainRequest& request, const SolveResult& before) {
   const std::size_t labels = problem.scorer->labels(), stride = problem.scorer->stride();
-  ChainGibbs gibbs;
-  PrimalLoss loss(problem, [&](std::span<const double> v, LabelView y, std::span<double> slope) {
+  const auto slope_of = [labels, stride, gibbs = ChainGibbs()](std::span<const double> v, LabelView y,
+                                                               std::span<double> slope) mutable {
     double value = gibbs.marginals(v, y.size(), labels, slope);
     for (std::size_t m = 0; m < y.size(); ++m) {
       const std::size_t unary = m * stride + static_cast<std::size_t>(y[m]);
@@ -57,7 +57,8 @@ SolveResult by_lbfgs(const Problem<Scorer>& problem, const ChainRequest& request
       slope[edge] -= 1;
     }
     return value;
-  });
+  };
+  PrimalLoss loss(problem, slope_of, request.context->threads);
   SolverOptions options = solver_options(*request.options);
   const double known = before.epochs > 0 ? before.certificate.dual : -std::numeric_limits<double>::infinity();
   options.epochs -= before.epochs;

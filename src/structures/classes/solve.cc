@@ -2,7 +2,6 @@
 #include "structures/classes/solve.h"
 
 #include "solvers/block_dual.h"
-#include "solvers/crf_path.h"
 #include "solvers/quadratic.h"
 #include "structures/classes/surrogates.h"
 
@@ -40,7 +39,7 @@ void solve_m3n(const ClassRequest& request, const EmitClasses& emit_solution) {
 void solve_crf(const ClassRequest& request, const EmitClasses& emit_solution) {
   const Crf crf(request.cost->k());
   with_problem(request, emit_solution,
-               [&](const auto& problem, const EmitResult& emit) { crf_path(problem, crf, request.path(), emit); });
+               [&](const auto& problem, const EmitResult& emit) { block_dual(problem, crf, request.path(), emit); });
 }
 
 namespace {

@@ -118,6 +118,7 @@ class Classes : public TableStructure {
 
   Generated generate(const GenerateRequest& request, TextSink& sink) const override {
     if (request.costs_by_example) return write_loans(request.n, request.seed, sink);
+    if (request.softmax) return write_softmax(request, sink);
     return write_synthetic(SyntheticProblem(order_), request.n, request.seed, sink);
   }
 
@@ -251,7 +252,7 @@ StructureTraits traits_of(std::string name, std::string summary) {
 
 std::vector<std::unique_ptr<Structure>> class_structures() {
   StructureTraits classes = traits_of("multiclass", "classes without an order");
-  classes.generates = {"costs"};
+  classes.generates = {"costs", "kind", "features", "classes"};
   StructureTraits grades = traits_of("ordinal", "ordered grades");
   grades.usual_loss = "absolute";
   std::vector<std::unique_ptr<Structure>> out;

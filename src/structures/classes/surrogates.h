@@ -127,6 +127,12 @@ class MatrixMaxMin {
     game_.read();
     prox_.read(square_ ? *square_ : loss_.cost());
   }
+  // The same with proximal steps that are taken to the end.
+  MatrixMaxMin thorough() const {
+    MatrixMaxMin out = *this;
+    out.solves_ = all_solves;
+    return out;
+  }
   std::size_t state_size() const { return size_; }
   Workspace workspace() const {
     const AlignedVector<double> zero(kernels::padded(size_));
@@ -235,6 +241,7 @@ class ExampleMaxMin {
 
   explicit ExampleMaxMin(const ExampleCosts& costs, int solves)
       : costs_(&costs), mean_(costs.cost(), solves), solves_(solves) {}
+  ExampleMaxMin thorough() const { return ExampleMaxMin(*costs_, MatrixMaxMin::all_solves); }
   std::size_t state_size() const { return mean_.state_size(); }
   Workspace workspace() const { return std::make_unique<Game>(costs_->cost(), solves_); }
   const Simplex& space() const { return mean_.space(); }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 namespace m4n::detail {
@@ -168,6 +169,45 @@ Generated write_loans(std::size_t n, std::uint64_t seed, TextSink& sink) {
                   "regions the applicant lies",
                   n, seed, loans::regions, loans::regions),
       fmt::format("Bayes risk {:.10g}: no rule has a lower expected cost", out.bayes_risk)};
+  return out;
+}
+
+Generated write_softmax(const GenerateRequest& request, TextSink& sink) {
+  constexpr double temperature = 5;
+  const std::size_t d = request.features > 0 ? request.features : 10, k = request.classes > 0 ? request.classes : 4;
+  Rng rng(0, first_stream + 3);
+  std::vector<double> weight(k * d);
+  for (double& w : weight) w = rng.normal() / temperature;
+  rng = Rng(request.seed, first_stream + 4);
+  PiecewiseText out_text(sink, 10'000);
+  for (std::size_t j = 0; j < d; ++j) out_text.text += fmt::format("x{},", j + 1);
+  out_text.text += "label\n";
+  double risk = 0;
+  std::vector<double> x(d), p(k);
+  for (std::size_t i = 0; i < request.n; ++i) {
+    for (double& value : x) {
+      value = std::round(1e4 * rng.normal()) / 1e4;
+      fmt::format_to(std::back_inserter(out_text.text), "{},", value);
+    }
+    for (std::size_t y = 0; y < k; ++y)
+      p[y] = std::inner_product(x.begin(), x.end(), weight.begin() + static_cast<std::ptrdiff_t>(y * d), 0.0);
+    const double top = *std::max_element(p.begin(), p.end());
+    double sum = 0;
+    for (double& value : p) sum += value = std::exp(value - top);
+    risk += 1 - 1 / sum;
+    double place = rng.uniform() * sum;
+    std::size_t label = 0;
+    while (label + 1 < k && place >= p[label]) place -= p[label++];
+    fmt::format_to(std::back_inserter(out_text.text), "{}\n", label);
+    out_text.end_example();
+  }
+  out_text.flush();
+  Generated out{d, k, risk / static_cast<double>(request.n), {}, {}};
+  out.notes = {fmt::format("multiclass: {} examples (seed {}), {} classes drawn from a softmax of linear scores of {} "
+                           "normal features",
+                           request.n, request.seed, k, d),
+               fmt::format("Bayes risk (zero-one loss) of these inputs {:.6g}: no rule has a lower expected loss",
+                           out.bayes_risk)};
   return out;
 }
 

@@ -102,6 +102,11 @@ double bayes_risk();
 // CSV x1..x8,amount,profit,label, with the file of costs.
 Generated write_loans(std::size_t n, std::uint64_t seed, TextSink& sink);
 
+// Classes drawn from a softmax of linear scores: x standard normal in R^d, P(y | x) proportional to exp(x . W_y / 5)
+// with one normal W for all seeds. CSV x1..xd,label. The Bayes risk is that of the zero-one loss given the inputs
+// drawn.
+Generated write_softmax(const GenerateRequest& request, TextSink& sink);
+
 // The examples as CSV x1..xR,label, a piece at a time.
 Generated write_synthetic(const SyntheticProblem& problem, std::size_t n, std::uint64_t seed, TextSink& sink);
 

@@ -156,12 +156,9 @@ class GraphScorer {
 
   // For solvers that know nothing of graphs: nodes, then the tables of all edges, padded rows.
   std::size_t largest_padded_parts() const { return most_rows_ * stride_; }
-  void scores(std::size_t i, std::span<double> v) const {
-    score(i, own_);
-    std::copy_n(own_.rows.begin(), nodes(i) * stride_, v.begin());
-    for (std::size_t e = 0; e < edges(i); ++e)
-      std::copy_n(own_.pairwise[e].data(), table_, v.data() + (nodes(i) + e * labels_) * stride_);
-  }
+  void scores(std::size_t i, std::span<double> v) const { scores(i, v, own_); }
+  // The same with the memory of another scorer: one for each thread.
+  void scores(std::size_t i, std::span<double> v, const GraphScorer& other) const { scores(i, v, other.own_); }
   void update(std::size_t i, std::span<const double> delta, double scale) {
     update_unary(i, delta.data(), scale, own_.wide);
     for (std::size_t e = 0; !edge_features() && e < edges(i); ++e)
@@ -169,6 +166,13 @@ class GraphScorer {
   }
 
  private:
+  void scores(std::size_t i, std::span<double> v, GraphBuffer& buffer) const {
+    score(i, buffer);
+    std::copy_n(buffer.rows.begin(), nodes(i) * stride_, v.begin());
+    for (std::size_t e = 0; e < edges(i); ++e)
+      std::copy_n(buffer.pairwise[e].data(), table_, v.data() + (nodes(i) + e * labels_) * stride_);
+  }
+
   void update_edge(std::size_t i, std::size_t e, std::span<const double> delta, double scale) {
     const std::size_t edge = structure_->edges.begin(i) + e;
     double* w = w_.data() + edge_begin_ + structure_->type_of_edge(edge) * edge_block_;

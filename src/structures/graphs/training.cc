@@ -60,9 +60,9 @@ template <class Scorer>
 void crf(Problem<Scorer> problem, const GraphShapes& shapes, const GraphRequest& request, const EmitResult& emit) {
   const Scorer& scorer = *problem.scorer;
   const std::size_t labels = scorer.labels(), stride = scorer.stride();
-  GraphSumProduct gibbs;
-  std::vector<PaddedRows<const double>> pairwise;
-  const auto slope = [&](std::size_t i, std::span<const double> v, LabelView y, std::span<double> out) {
+  const auto slope = [&shapes, &scorer, labels, stride, gibbs = GraphSumProduct(),
+                      pairwise = std::vector<PaddedRows<const double>>()](std::size_t i, std::span<const double> v,
+                                                                          LabelView y, std::span<double> out) mutable {
     const std::size_t nodes = y.size();
     const std::span<const GraphEdge> edges = scorer.edges_of(i);
     pairwise.clear();

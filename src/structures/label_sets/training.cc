@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/message.h"
-#include "solvers/crf_path.h"
+#include "solvers/block_dual.h"
 #include "solvers/linear_scorer.h"
 #include "solvers/quadratic.h"
 #include "structures/graphs/factor_graph.h"
@@ -74,7 +74,7 @@ void solve(const Problem<Scorer>& problem, const MultilabelRequest& request, con
     case SurrogateKind::m3n:
       return block_dual(problem, OnOffMargin(costs), path, emit);
     case SurrogateKind::crf:
-      return crf_path(problem, OnOffCrf(costs.labels()), path, emit);
+      return block_dual(problem, OnOffCrf(costs.labels()), path, emit);
     case SurrogateKind::qs:
       if constexpr (std::is_same_v<Scorer, KernelScorer>) {
         const AlignedVector<double> targets = regression_targets(problem, costs);

@@ -128,7 +128,7 @@ class Rankings : public PermutationStructure<TableStructure> {
         });
   }
   Generated generate(const GenerateRequest& request, TextSink& sink) const override {
-    return write_synthetic_rankings(request.n, request.seed, sink);
+    return write_synthetic_rankings(request, sink);
   }
 
  protected:
@@ -369,6 +369,7 @@ void Matchings::predict(const Model& model, LineReader& lines, const PredictionR
 
 std::vector<std::unique_ptr<Structure>> permutation_structures() {
   StructureTraits rankings;
+  rankings.generates = {"items"};
   rankings.name = "ranking";
   rankings.summary = "the order of the items r1, r2, ..";
   rankings.example = {"ranking", "rankings"};

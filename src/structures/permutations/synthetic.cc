@@ -185,8 +185,10 @@ void write_pieces(Sampler sampler, std::size_t n, std::string text, TextSink& si
 
 }  // namespace
 
-Generated write_synthetic_rankings(std::size_t n, std::uint64_t seed, TextSink& sink) {
-  const SyntheticRankings rankings;
+Generated write_synthetic_rankings(const GenerateRequest& request, TextSink& sink) {
+  const std::size_t n = request.n;
+  const std::uint64_t seed = request.seed;
+  const SyntheticRankings rankings = request.items > 0 ? SyntheticRankings(0.2, 8, request.items) : SyntheticRankings();
   const Dataset one = rankings.sample(1, 0);
   const std::size_t d = cols(one.x), k = rankings.items();
   write_pieces(SyntheticRankings::Sampler(rankings, seed), n,

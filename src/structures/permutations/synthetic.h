@@ -91,7 +91,7 @@ class SyntheticMatchings {
 };
 
 // Rankings as CSV x1..xd,r1..rM, and matchings as text.
-Generated write_synthetic_rankings(std::size_t n, std::uint64_t seed, TextSink& sink);
+Generated write_synthetic_rankings(const GenerateRequest& request, TextSink& sink);
 Generated write_synthetic_matchings(std::size_t n, std::uint64_t seed, TextSink& sink);
 
 }  // namespace m4n::detail

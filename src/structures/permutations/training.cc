@@ -55,13 +55,12 @@ void crf(const Problem<Scorer>& problem, const Setting& setting, const EmitResul
         say("--surrogate crf sums over all permutations, which is possible for up to {} items; the data have {}. => "
             "Use m4n or m3n",
             PermutationGibbs::largest_size, setting.largest));
-  PermutationGibbs gibbs;
-  const PermutationParts& parts = setting.parts;
-  AlignedVector<double> all_cells(setting.largest * setting.largest), all_marginals(all_cells.size()),
-      truth(problem.scorer->largest_padded_parts());
+  const AlignedVector<double> cells_of_all(setting.largest * setting.largest);
   lbfgs_path(
       problem,
-      [&](std::span<const double> v, LabelView y, std::span<double> slope) {
+      [&parts = setting.parts, gibbs = PermutationGibbs(), all_cells = cells_of_all, all_marginals = cells_of_all,
+       truth = AlignedVector<double>(problem.scorer->largest_padded_parts())](std::span<const double> v, LabelView y,
+                                                                              std::span<double> slope) mutable {
         const std::size_t size = y.size();
         const std::span<double> cells = std::span(all_cells).first(size * size),
                                 marginals = std::span(all_marginals).first(size * size);
@@ -94,16 +93,16 @@ void regression_target(const PositionLoss& loss, const PermutationParts& parts, 
 // S(v, y) = |v - target(y)|^2 and its slope; without a target, its curvature.
 struct Regression {
   const Setting* setting;
-  AlignedVector<double>* target;
+  AlignedVector<double> target;  // scratch
   bool homogeneous = false;
-  double operator()(std::span<const double> v, LabelView y, std::span<double> slope) const {
+  double operator()(std::span<const double> v, LabelView y, std::span<double> slope) {
     const std::size_t count = setting->parts.count(y.size());
     std::fill(slope.begin(), slope.end(), 0.0);
-    std::fill(target->begin(), target->end(), 0.0);
-    if (!homogeneous) regression_target(setting->losses.of(y.size()), setting->parts, y, *target);
+    std::fill(target.begin(), target.end(), 0.0);
+    if (!homogeneous) regression_target(setting->losses.of(y.size()), setting->parts, y, target);
     double value = 0;
     for (std::size_t e = 0; e < count; ++e) {
-      const double residual = v[e] - (*target)[e];
+      const double residual = v[e] - target[e];
       value += residual * residual;
       slope[e] = 2 * residual;
     }
@@ -113,10 +112,10 @@ struct Regression {
 
 template <class Scorer>
 void quadratic(const Problem<Scorer>& problem, const Setting& setting, const EmitResult& emit) {
-  AlignedVector<double> target(problem.scorer->largest_padded_parts());
-  const Regression loss{&setting, &target};
+  const AlignedVector<double> target(problem.scorer->largest_padded_parts());
+  const Regression loss{&setting, target};
   if (setting.request->pairs != nullptr) return lbfgs_path(problem, loss, setting.request->path(), emit);
-  quadratic_path(problem, setting.request->x, setting.request->bias, loss, Regression{&setting, &target, true},
+  quadratic_path(problem, setting.request->x, setting.request->bias, loss, Regression{&setting, target, true},
                  setting.request->path(), emit);
 }
 
