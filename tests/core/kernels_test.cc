@@ -121,6 +121,48 @@ TEST(Kernels, ScoresAndUpdatesAreMatrixProducts) {
   }
 }
 
+TEST(Kernels, BlocksOfRowsAreRowsOneByOne) {
+  Rng rng(4);
+  for (const std::size_t k : {1, 8, 10, 17, 26}) {
+    for (const std::size_t rows : {1, 3, 4, 8, 13, 16}) {
+      const std::size_t d = 5, x_stride = 7, kp = kernels::padded(k);
+      AlignedVector<double> w(d * kp, 0.0), bias(kp, 0.0), step(rows * kp, 0.0), v(rows * kp), one(kp);
+      std::vector<double> x(rows * x_stride);
+      for (double& value : x) value = rng.normal();
+      for (AlignedVector<double>* filled : {&w, &bias, &step})
+        for (std::size_t e = 0; e < filled->size(); ++e)
+          if (e % kp < k) (*filled)[e] = rng.normal();
+      kernels::dense_scores(x.data(), x_stride, d, rows, w.data(), bias.data(), kp, v.data());
+      AlignedVector<double> block_w = w, block_bias = bias, single_w = w, single_bias = bias;
+      kernels::dense_update(x.data(), x_stride, d, rows, step.data(), kp, block_w.data(), block_bias.data());
+      for (std::size_t r = 0; r < rows; ++r) {
+        const std::span<const double> row(x.data() + r * x_stride, d);
+        kernels::dense_scores(row, w.data(), bias.data(), one);
+        for (std::size_t c = 0; c < k; ++c) EXPECT_NEAR(v[r * kp + c], one[c], 1e-13);
+        kernels::dense_update(row, std::span<const double>(step).subspan(r * kp, kp), 1, single_w.data(),
+                              single_bias.data());
+      }
+      for (std::size_t e = 0; e < w.size(); ++e) EXPECT_NEAR(block_w[e], single_w[e], 1e-12);
+      for (std::size_t c = 0; c < kp; ++c) EXPECT_NEAR(block_bias[c], single_bias[c], 1e-12);
+    }
+  }
+}
+
+TEST(Kernels, DotTakesFloatsToo) {
+  Rng rng(5);
+  for (const std::size_t n : {0, 1, 7, 8, 33}) {
+    AlignedVector<float> a(n);
+    AlignedVector<double> b(n);
+    double expected = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+      a[j] = static_cast<float>(rng.normal());
+      b[j] = rng.normal();
+      expected += static_cast<double>(a[j]) * b[j];
+    }
+    EXPECT_NEAR(kernels::dot(a, b), expected, 1e-12);
+  }
+}
+
 TEST(Kernels, ProxLinearIsAProjection) {
   Rng rng(6);
   for (int trial = 0; trial < 3000; ++trial) {
