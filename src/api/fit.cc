@@ -73,7 +73,7 @@ void begin_from(WarmStart& start, const Structure& structure, const TrainOptions
   const LossSummary loss = structure.loss(options, data);
   std::string kind =
       fmt::format("{} {} {} {}", options.task, to_string(options.surrogate), loss.name, checksum_text(loss.values));
-  for (const auto& [name, value] : structure.settings(options, data)) kind += '\n' + name + ' ' + value;
+  for (const auto& [name, value] : structure.settings(options, data)) kind += fmt::format("\n{} {}", name, value);
   for (const std::string& name : data.class_names) kind += '\n' + name;
   if (start.kind == kind) return;
   start.point.reset();

@@ -32,7 +32,7 @@ struct ExampleRows {
   std::function<std::vector<double>(std::span<const double> sum, double weight)> measure;
 };
 
-inline double ratio(double part, double all) { return all > 0 ? part / all : 0; }
+inline double ratio(double some, double total) { return total > 0 ? some / total : 0; }
 
 // `weight`: of the examples, or empty. `add_tables` adds to an evaluation what is not resampled.
 std::unique_ptr<Evaluator> rows_evaluator(ExampleRows rows, std::span<const double> weight,
