@@ -31,8 +31,10 @@ concept HasWeights = HasCoefficients<Scorer> || requires(Scorer& s) {
 //   first     where block ascent will need more than a few passes (large curvatures c_i), a few passes of the smooth
 //             solver; where the features are hardly correlated and the labels noisy it is nearly done by then,
 //             elsewhere far from it, and block ascent starts;
-//   later     where block ascent will need many more passes, the smooth solver for a quarter of them; the faster of the
-//             two goes on. Once the smooth solver has won it also solves the smaller lambdas of a path.
+//   later     where block ascent promises to need many more passes, the smooth solver for a part of that work; the
+//             faster of the two goes on. Once the smooth solver has won it also solves the smaller lambdas of a path.
+//
+// The numbers below are from bench/solvers.py; docs/performance.md has its tables.
 template <class Scorer, ProxSurrogate S>
 class AscentOrSmooth {
  public:

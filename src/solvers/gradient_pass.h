@@ -64,32 +64,23 @@ class GradientPass {
     sums.fill(0);
     gradient.assign(problem.scorer->raw().size(), 0.0);
     problem.scorer->scores(0, std::span(own_[0].v).first(problem.scorer->largest_padded_parts()));  // what is lazy
-    std::atomic<bool> given_up{false};
-    std::mutex mutex;
-    std::condition_variable turn_came;
-    std::size_t turn = 0;
+    Turns turns;
     parallel_chunks(problem.examples(), chunk_, workers_,
                     [&](std::size_t chunk, std::size_t first, std::size_t last, unsigned worker) {
-                      Worker& own = own_[worker];
                       std::array<double, Numbers> local{};
-                      AlignedVector<double>& sum = own.sum.raw();
-                      std::fill(sum.begin(), sum.end(), 0.0);
-                      std::size_t pending = 0;
-                      for (std::size_t i = first; i < last && !given_up; i += block) {
-                        const std::size_t count = std::min(block, last - i);
-                        visit_block(i, count, worker, local, visit);
-                        if ((pending += count * problem.scorer->work(i)) < Watch::question_interval) continue;
-                        pending = 0;
-                        if (watch != nullptr && watch->expired()) given_up = true;
+                      const AlignedVector<double>& sum = own_[worker].sum.raw();
+                      try {
+                        if (!sum_chunk(first, last, worker, watch, turns.given_up, local, visit)) turns.end();
+                      } catch (...) {
+                        turns.end();  // nobody must wait for this chunk
+                        throw;
                       }
-                      std::unique_lock lock(mutex);
-                      turn_came.wait(lock, [&] { return turn == chunk; });
-                      for (std::size_t j = 0; j < sum.size(); ++j) gradient[j] += sum[j];
-                      for (std::size_t j = 0; j < Numbers; ++j) sums[j] += local[j];
-                      ++turn;
-                      turn_came.notify_all();
+                      turns.take(chunk, [&] {
+                        for (std::size_t j = 0; j < sum.size(); ++j) gradient[j] += sum[j];
+                        for (std::size_t j = 0; j < Numbers; ++j) sums[j] += local[j];
+                      });
                     });
-    return !given_up;
+    return !turns.given_up;
   }
 
  private:
@@ -103,6 +94,47 @@ class GradientPass {
     Scorer sum;  // its weights are the sum of a chunk
     AlignedVector<double> v, slope;
   };
+  // Chunks are added one after the other. Who has given up skips its turn.
+  struct Turns {
+    std::atomic<bool> given_up{false};
+
+    template <class Add>
+    void take(std::size_t chunk, Add&& add) {
+      std::unique_lock lock(mutex);
+      came.wait(lock, [&] { return next == chunk || given_up; });
+      if (given_up) return;
+      add();
+      ++next;
+      came.notify_all();
+    }
+    void end() {
+      const std::lock_guard lock(mutex);
+      given_up = true;
+      came.notify_all();
+    }
+
+   private:
+    std::mutex mutex;
+    std::condition_variable came;
+    std::size_t next = 0;
+  };
+
+  // False where the watch said stop.
+  template <std::size_t Numbers, class Visit>
+  bool sum_chunk(std::size_t first, std::size_t last, unsigned worker, const Watch* watch,
+                 const std::atomic<bool>& given_up, std::array<double, Numbers>& local, Visit&& visit) {
+    AlignedVector<double>& sum = own_[worker].sum.raw();
+    std::fill(sum.begin(), sum.end(), 0.0);
+    std::size_t pending = 0;
+    for (std::size_t i = first; i < last && !given_up; i += block) {
+      const std::size_t count = std::min(block, last - i);
+      visit_block(i, count, worker, local, visit);
+      if ((pending += count * problem_->scorer->work(i)) < Watch::question_interval) continue;
+      pending = 0;
+      if (watch != nullptr && watch->expired()) return false;
+    }
+    return true;
+  }
 
   template <std::size_t Numbers, class Visit>
   void visit_block(std::size_t first, std::size_t count, unsigned worker, std::array<double, Numbers>& local,

@@ -6,7 +6,7 @@
 // the optimum from below. P(w) takes the exact value of the game at the same scores. When the gradient is small beside
 // what the smoothing costs (|grad P_g|^2 / (2 lambda) bounds how far P_g is from its minimum), the centres move to mu_g
 // and g becomes smaller. That is the proximal point method on the dual: it converges for any g, so that g need not be
-// tiny and L-BFGS never meets a kink. With centres that stay, and only g fading, segment took 8 times as many passes.
+// tiny and L-BFGS never meets a kink.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -73,7 +73,8 @@ class SmoothLoss {
       sum[0] += p * (score + risk - 0.5 * smoothing_ * distance - truth);
       sum[1] += p * (surrogate_->conjugate(v, y, state, workspace) - truth);
       sum[2] += p * risk;
-      surrogate_->space().subtract(y, mu);
+      surrogate_->space().embed(y, centre);
+      kernels::difference(mu, centre, mu);
     };
     if (!pass_.run(watch, sums, gradient, visit)) return std::nullopt;
     move_ = false;
@@ -120,15 +121,21 @@ template <class Scorer, ProxSurrogate S>
 SolveResult smooth_by(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual, double& smoothing,
                       const SolverOptions& options, const Context& context, const GiveUp& give_up) {
   SmoothLoss loss(problem, surrogate, dual, smoothing, context.threads);
-  SolveResult result = lbfgs(problem, loss, options, context, give_up);
+  bool given_up = false;
+  SolveResult result = lbfgs(problem, loss, options, context,
+                             [&](int passes, double gap) { return given_up = give_up && give_up(passes, gap); });
   smoothing = loss.smoothing();
-  if (context.start || !result.certificate.converged) loss.move_centres();
+  const bool told_to_stop =
+      result.interrupted || given_up || (options.time_limit > 0 && result.seconds >= options.time_limit);
+  // The next solver, or the next fit, starts from there.
+  if (!told_to_stop && (context.start || !result.certificate.converged)) loss.move_centres();
   result.solver = "smooth";
   return result;
 }
 
-// From the weights that the scorer holds and the centres in `dual`; leaves the best weights, and the dual point that
-// goes with the last ones. `smoothing` is where to begin, and then where it ended. CRF needs none.
+// From the weights that the scorer holds and the centres in `dual`; leaves the best weights, and in `dual` the last
+// centres, or the dual point of these weights where another solver or fit goes on. `smoothing` is where to begin, and
+// then where it ended. CRF needs none.
 template <class Scorer, ProxSurrogate S>
 SolveResult smooth(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual, double& smoothing,
                    const SolverOptions& options, const Context& context, const GiveUp& give_up = {}) {

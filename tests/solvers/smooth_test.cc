@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <cmath>
 
 #include "core/rng.h"
+#include "m4n/error.h"
 #include "m4n/fit.h"
 #include "solvers/linear_scorer.h"
+#include "solvers/primal_loss.h"
 #include "solvers/smooth.h"
 #include "structures/classes/surrogates.h"
 #include "structures/label_sets/surrogates.h"
@@ -164,6 +165,28 @@ TEST(SmoothLoss, GradientIsThatOfTheValue) {
   const LabelCosts costs({1, 2, 3}, {2, 1, 0.5}, "test");
   expect_right_gradient(OnOffMaxMin(costs), 3, sets, 3);
   expect_right_gradient(OnOffMargin(costs), 3, sets, 3);
+}
+
+// A thread that throws must not leave the others waiting for its turn.
+TEST(GradientPass, PassesOnWhatAThreadThrows) {
+  const std::size_t n = 20'000, d = 40;
+  DenseMatrix x{n, d, std::vector<double>(n * d, 1.0)};
+  const std::vector<std::int32_t> label(n, 0);
+  const std::vector<double> weight(n, 1 / static_cast<double>(n));
+  LinearScorer scorer(x.view(), 2, true);
+  const Problem<LinearScorer> problem{&scorer, label, Groups(n, 1), weight, 0.1};
+  for (const std::size_t bad : {std::size_t{0}, n / 2, n - 1}) {
+    const auto slope = [bad](std::size_t i, std::span<const double>, LabelView, std::span<double> out) {
+      if (i == bad) throw Error("no such slope");
+      std::fill(out.begin(), out.end(), 0.0);
+      return 0.0;
+    };
+    for (const unsigned threads : {1U, 4U}) {
+      PrimalLoss loss(problem, slope, threads);
+      AlignedVector<double> gradient;
+      EXPECT_THROW(loss.evaluate(gradient, nullptr), Error);
+    }
+  }
 }
 
 }  // namespace

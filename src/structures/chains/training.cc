@@ -11,6 +11,7 @@
 #include "features/standardize.h"
 #include "solvers/block_dual.h"
 #include "solvers/lbfgs.h"
+#include "solvers/relay.h"
 #include "structures/chains/ascent.h"
 #include "structures/chains/crf.h"
 #include "structures/chains/paper.h"
@@ -39,9 +40,9 @@ void by_atoms(Problem<Scorer> problem, const ChainRequest& request, const EmitRe
   path_of_ascents(problem, oracle, parts, std::move(dual), request.path(), emit);
 }
 
-// L-BFGS from the weights that the scorer holds, reported as the continuation of `before`.
+// L-BFGS from the weights that the scorer holds.
 template <class Scorer>
-SolveResult by_lbfgs(const Problem<Scorer>& problem, const ChainRequest& request, const SolveResult& before) {
+SolveResult by_lbfgs(const Problem<Scorer>& problem, const SolverOptions& options, const Context& context) {
   const std::size_t labels = problem.scorer->labels(), stride = problem.scorer->stride();
   const auto slope_of = [labels, stride, gibbs = ChainGibbs()](std::span<const double> v, LabelView y,
                                                                std::span<double> slope) mutable {
@@ -58,55 +59,32 @@ SolveResult by_lbfgs(const Problem<Scorer>& problem, const ChainRequest& request
     }
     return value;
   };
-  PrimalLoss loss(problem, slope_of, request.context->threads);
-  SolverOptions options = solver_options(*request.options);
-  const double known = before.epochs > 0 ? before.certificate.dual : -std::numeric_limits<double>::infinity();
-  options.epochs -= before.epochs;
-  if (options.time_limit > 0) options.time_limit = std::max(1e-9, options.time_limit - before.seconds);
-  Context context = *request.context;
-  if (context.observe)
-    context.observe = [&](Progress p) {
-      p.epoch += before.epochs;
-      p.epochs += before.epochs;
-      p.seconds += before.seconds;
-      p.dual = std::max(p.dual, known);
-      p.relative_gap = Certificate{p.primal, p.dual, false}.relative_gap();
-      request.context->observe(p);
-    };
-  SolveResult result = lbfgs(problem, loss, options, context);
-  result.certificate.dual = std::max(result.certificate.dual, known);
-  result.certificate = with_verdict(result.certificate, options.tol);
-  result.epochs += before.epochs;
-  result.oracle_calls += before.oracle_calls;
-  result.seconds += before.seconds;
-  return result;
+  PrimalLoss loss(problem, slope_of, context.threads);
+  return lbfgs(problem, loss, options, context);
 }
 
 template <class Scorer>
 void crf(Problem<Scorer> problem, const ChainRequest& request, const EmitResult& emit) {
   constexpr bool has_weights = requires(Scorer & s) { s.raw(); };
   const TrainOptions& o = *request.options;
+  const PathRequest path = request.path();
   const TokenGram<Scorer> gram = token_gram(*problem.scorer);
   GibbsDual dual(problem);
   if (const auto* earlier = earlier_point<GibbsDual>(*request.context)) dual.adopt(*earlier);
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
-    SolveResult result;
+    Relay relay(path);
     if (o.solver != SolverKind::lbfgs) {
       const bool may_change = has_weights && o.solver == SolverKind::automatic;
-      result = ChainGradient(problem, gram, dual, solver_options(o), *request.context)
-                   .run(may_change ? patient_epochs : std::numeric_limits<double>::infinity());
+      relay.add(ChainGradient(problem, gram, dual, relay.options(o.epochs), relay.context())
+                    .run(may_change ? patient_epochs : std::numeric_limits<double>::infinity()));
     }
-    if constexpr (has_weights) {
-      const bool finished =
-          result.epochs > 0 && (result.certificate.converged || result.interrupted || result.epochs >= o.epochs ||
-                                (o.time_limit && result.seconds >= *o.time_limit));
-      if (o.solver == SolverKind::lbfgs || (o.solver == SolverKind::automatic && !finished)) {
-        result = by_lbfgs(problem, request, result);
+    if constexpr (has_weights)
+      if (o.solver != SolverKind::prox && !relay.finished()) {
+        relay.add(by_lbfgs(problem, relay.options(o.epochs), relay.context()));
         adopt_scores(problem, dual);
       }
-    }
-    emit(result);
+    emit(relay.total());
   }
   leave_point(std::move(dual), *request.context);
 }

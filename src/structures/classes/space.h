@@ -22,8 +22,6 @@ class Simplex {
     std::fill(mu.begin(), mu.end(), 0.0);
     mu[static_cast<std::size_t>(y[0])] = 1;
   }
-  // mu -= phi(y)
-  void subtract(LabelView y, std::span<double> mu) const { mu[static_cast<std::size_t>(y[0])] -= 1; }
   // v . phi(y)
   double score(std::span<const double> v, LabelView y) const { return v[static_cast<std::size_t>(y[0])]; }
   // argmax_y v . phi(y); the first of several.

@@ -32,10 +32,6 @@ class OnOffSpace {
     std::fill(m.begin(), m.end(), 0.0);
     for (std::size_t j = 0; j < labels_; ++j) m[j] = sign(y[j]);
   }
-  // m -= phi(y)
-  void subtract(LabelView y, std::span<double> m) const {
-    for (std::size_t j = 0; j < labels_; ++j) m[j] -= sign(y[j]);
-  }
   // s . phi(y)
   double score(std::span<const double> s, LabelView y) const {
     double sum = 0;
