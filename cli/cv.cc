@@ -215,13 +215,14 @@ Action declare_cv(Parameters& parameters) {
   parameters.argument(
       "DATA", "CSV, LIBSVM, CoNLL, CRFsuite, OCR letters, matching or graph file, plain or gzip; - is standard input",
       arguments->data);
-  parameters.option("surrogates", "LIST|auto", "the --surrogate",
-                    "compare several of m4n, smoothed (m4n with --smoothing, 4 unless given), m3n, crf, qs; auto: m4n "
-                    "(for asymmetric costs with both decoders), smoothed (for classes and grades), m3n, crf, of which "
-                    "those that are not better than crf on two fifths of the splits are dropped",
-                    [arguments](const std::string& text) {
-                      arguments->surrogates = parse_nonempty("surrogates", text, "a list as m4n,m3n,crf, or auto");
-                    });
+  parameters.option(
+      "surrogates", "LIST|auto", "the --surrogate",
+      "compare several of m4n, smoothed (m4n with --smoothing, 4 unless given), m3n, crf, qs; auto: m4n "
+      "(for asymmetric costs with both decoders), smoothed (for classes and grades), m3n, crf; those that "
+      "are not better than crf on the first split, or the first two, are dropped",
+      [arguments](const std::string& text) {
+        arguments->surrogates = parse_nonempty("surrogates", text, "a list as m4n,m3n,crf, or auto");
+      });
   parameters.option(
       "lambdas", "LIST", "2^0:2^-16",
       "numbers and ranges of powers to choose from, as 0.1,2^-4:2^-10. The default is in units of the task: for m4n "
@@ -264,19 +265,20 @@ Action declare_cv(Parameters& parameters) {
 }  // namespace
 
 Command cv_command() {
-  return {"cv", "[options] DATA", "choose lambda (and gamma, and the surrogate), report the test loss with error bars",
-          "Every split fits its training part for all lambdas, gammas and surrogates, chooses by the task loss on its "
-          "validation part and is judged on its test part; bins, standardising and features are fitted inside the "
-          "training part. test_mean is the mean over splits of what each split chose; best_* is best by the mean "
-          "validation loss over splits, and is what --model fits on all the data.\n"
-          "Splits and folds are drawn at random by --seed, with classes and labels as frequent in every part as in all "
-          "the data. Random splits overlap, so the standard error is a guide "
-          "rather than a guarantee; differences between "
-          "surrogates are taken split by split.\n"
-          "Of several surrogates crf (the first one, without crf) is chosen unless another one's validation loss is "
-          "less by 1.5 standard errors of the differences between them; of settings with equal validation loss the "
-          "first gamma, then the middle one of the lambdas.\n",
-          declare_cv};
+  return {
+      "cv", "[options] DATA", "choose lambda (and gamma, and the surrogate), report the test loss with error bars",
+      "Every split fits its training part for all lambdas, gammas and surrogates, chooses by the task loss on its "
+      "validation part and is judged on its test part; bins, standardising and features are fitted inside the "
+      "training part. test_mean is the mean over splits of what each split chose; best_* goes by the mean "
+      "validation loss over splits, and is what --model fits on all the data.\n"
+      "Splits and folds are drawn at random by --seed, with classes and labels as frequent in every part as in all "
+      "the data. Random splits overlap, so the standard error is a guide "
+      "rather than a guarantee; differences between "
+      "surrogates are taken split by split.\n"
+      "Of several surrogates crf (the first one, without crf) is chosen unless another one's validation loss is "
+      "less by 1.5 standard errors of the differences between them. Neighbouring lambdas often differ by luck alone: a "
+      "typical one of those that do about as well as the best is taken.\n",
+      declare_cv};
 }
 
 }  // namespace m4n::cli

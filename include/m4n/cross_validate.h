@@ -3,9 +3,13 @@
 // Every split cuts the examples into a training, a validation and a test part. Whatever is fitted (bins, standardising,
 // features, weights) is fitted on the training part alone. For each split the lambda (gamma, candidate) with the least
 // task loss on its validation part is tested on its test part; the mean of these test losses is what the whole
-// procedure can be expected to reach on new data. What is best by the MEAN validation loss is the choice for a refit.
-// Small validation parts leave many settings with equal loss: of these the earlier gamma is taken, then the middle one
-// of the lambdas.
+// procedure can be expected to reach on new data. Of equal losses on a split the earlier gamma is taken, then the
+// middle one of the lambdas.
+//
+// The choice for a refit goes by the MEAN validation loss over the splits. Its least value is often luck: over small
+// validation parts neighbouring lambdas differ by noise. So a typical lambda is taken among those that do about as well
+// as the best: the mean of log lambda with the weights exp(-2 t^2), t by how many standard errors of the paired
+// differences over the splits a lambda is worse than the best; of the lambdas with t <= 1 the one nearest to that mean.
 //
 // Among several candidates the one with the least loss on small validation parts is often the luckiest. So one has to
 // win: crf (the first candidate, where crf is none of them) is taken unless another is better by decisive_errors
@@ -96,13 +100,15 @@ struct CvOptions {
   TrainOptions train;  // surrogate, smoothing, decode, lambda and gamma are not taken from here but from the lists
   std::vector<Candidate> candidates{Candidate{}};
   // Descending. None: the usual ones, 2^0 to 2^-16 times each candidate's lambda_unit (m4n/fit.h). Of these the ones to
-  // 2^-8, or to 2^-5 where outputs have several parts, are tried at once, smaller ones two at a time while the best is
-  // among the last two: they cost the most time and are seldom the best.
+  // 2^-8 (crf: 2^-12; where outputs have several parts: 2^-5) are tried at once, smaller ones two at a time while the
+  // best is among the last two: they cost the most time and are seldom the best.
   std::vector<double> lambdas;
   std::vector<std::optional<double>> gammas{std::nullopt};  // nullopt: from the training part
   bool extend = true;  // beyond the grid, where the best lambda is at its edge, or all lambdas are as good
-  // After two fifths of the splits (two at least) candidates that are not better than crf there are dropped: they would
-  // have to win. Their cells are in the result, but no test losses.
+  // crf is tried first. The others have to win, so they are tried less: where no lambdas are given, at crf's choice and
+  // at four times that, and beyond the better of the two if they are still in the race; to a relative gap of 2%; and
+  // after the first split, and after the second, those that are not better than crf so far are dropped. What was
+  // dropped has cells in the result, but no test losses.
   bool race = false;
   bool warm_path = true;  // each lambda starts from the solution of the one before; no: from nothing
   SplitPlan plan;

@@ -163,7 +163,8 @@ std::string cv_text(const CvResult& result, const CvOptions& options) {
   out += fmt::format(", everything chosen anew on each split\nseconds    {:.3g}\n\n", result.seconds);
   out += candidate_table(result, options);
   return out +
-         "\nlambda: best by the mean validation loss; test: with the lambda that each split's validation part chose" +
+         "\nlambda: typical of the best by the mean validation loss; test: with the lambda that each split's "
+         "validation part chose" +
          (result.candidates.size() > 1
               ? ";\nagainst the choice: difference of test losses on the same splits, from the "
                 "surrogate that was chosen\n"

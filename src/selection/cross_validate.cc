@@ -25,7 +25,8 @@
 namespace m4n::detail {
 namespace {
 
-constexpr std::size_t fewest_heats = 2;  // splits that every candidate of a race is tried on
+constexpr std::size_t heats = 2;          // splits of a race, after each of which candidates are dropped
+constexpr double challengers_tol = 0.02;  // which tells as well who wins; the refit is as exact as was asked for
 
 struct Family {
   TrainOptions options;
@@ -100,7 +101,7 @@ class CrossValidation {
     note_absent_classes();
     std::vector<std::size_t> families(families_.size());
     std::iota(families.begin(), families.end(), std::size_t{0});
-    if (options_.race && families.size() > 1 && splits_.size() > fewest_heats)
+    if (options_.race && families.size() > 1)
       race(families);
     else
       search(families, 0, splits_.size());
@@ -137,7 +138,7 @@ class CrossValidation {
 
   LambdaGrid grid_of(const TrainOptions& family) const {
     if (!options_.lambdas.empty()) return {options_.lambdas, 0};
-    return LambdaGrid::usual(family.task, lambda_unit(family, data_));
+    return LambdaGrid::usual(family, lambda_unit(family, data_));
   }
 
   void warn_of_constant_choice() {
@@ -153,20 +154,25 @@ class CrossValidation {
             name_of(result_.candidates[best.candidate], result_.candidates), lambda_text(best.lambda)));
   }
 
+  std::vector<Batch> batches_of(const std::vector<std::size_t>& families) const {
+    std::vector<Batch> out;
+    for (const std::size_t f : families) out.push_back({f, families_[f].grid.tried()});
+    return out;
+  }
+
   // All lambdas of these families on the splits from `known` to `last`, then beyond the grids on all to `last`.
   void search(const std::vector<std::size_t>& families, std::size_t known, std::size_t last) {
-    std::vector<Batch> batches;
-    for (const std::size_t f : families) batches.push_back({f, families_[f].grid.tried()});
+    std::vector<Batch> batches = batches_of(families);
     for (std::size_t first = known; !batches.empty() && !stopped(); first = 0) {
       compute(batches, first, last);
       batches = stopped() ? std::vector<Batch>{} : extensions(families, last);
     }
   }
 
-  // The incumbent on all splits; the others on some, and those that were better there on the rest.
+  // The incumbent on all splits; then the others, the challengers, at lambdas about its own: on the first splits one by
+  // one, and those that were better there on the rest.
   void race(std::vector<std::size_t> families) {
     const std::size_t first = incumbent(result_.candidates);
-    const std::size_t heats = std::max(fewest_heats, (2 * splits_.size() + 4) / 5);
     result_.dropped.assign(result_.candidates.size(), false);
     const auto own = std::find_if(families.begin(), families.end(), [&](std::size_t f) {
       return std::count(families_[f].candidates.begin(), families_[f].candidates.end(), first) > 0;
@@ -174,35 +180,53 @@ class CrossValidation {
     const std::size_t incumbents = *own;
     families.erase(own);
     search({incumbents}, 0, splits_.size());
-    search(families, 0, heats);
     if (stopped()) return;
-    const double goal = best_loss(first, heats);
-    std::vector<std::size_t> left;
-    std::vector<std::string> dropped;
+    const double near = settled_point(cells_of(first, splits_.size()), splits_.size()).lambda /
+                        lambda_unit(families_[incumbents].options, data_);
     for (const std::size_t f : families) {
+      Family& family = families_[f];
+      if (options_.lambdas.empty()) family.grid = LambdaGrid::around(near * lambda_unit(family.options, data_));
+      family.options.tol = std::max(family.options.tol, challengers_tol);
+    }
+    std::size_t done = 0;
+    for (; done < std::min(heats, splits_.size() - 1) && !families.empty(); ++done) {
+      compute(batches_of(families), done, done + 1);
+      if (stopped()) return;
+      drop_beaten(families, first, done + 1);
+    }
+    if (!families.empty()) search(families, done, splits_.size());
+  }
+
+  // Those that are not better than the incumbent on the first splits.
+  void drop_beaten(std::vector<std::size_t>& families, std::size_t first, std::size_t splits) {
+    const double goal = best_loss(first, splits);
+    std::vector<std::string> dropped;
+    std::erase_if(families, [&](std::size_t f) {
       const std::vector<std::size_t>& candidates = families_[f].candidates;
-      const bool hopeful =
-          std::any_of(candidates.begin(), candidates.end(), [&](std::size_t c) { return best_loss(c, heats) < goal; });
-      if (hopeful) left.push_back(f);
+      if (std::any_of(candidates.begin(), candidates.end(), [&](std::size_t c) { return best_loss(c, splits) < goal; }))
+        return false;
       for (const std::size_t c : candidates) {
-        if (hopeful) continue;
         result_.dropped[c] = true;
         dropped.push_back(name_of(result_.candidates[c], result_.candidates));
       }
-    }
+      return true;
+    });
     if (!dropped.empty())
       result_.notes.push_back(fmt::format("{} dropped after {} of the {} splits: not better than {} there",
-                                          fmt::join(dropped, ", "), heats, splits_.size(),
+                                          fmt::join(dropped, ", "), splits, splits_.size(),
                                           name_of(result_.candidates[first], result_.candidates)));
-    search(left, heats, splits_.size());
+  }
+
+  std::vector<CvCell> cells_of(std::size_t candidate, std::size_t splits) const {
+    std::vector<CvCell> out;
+    std::copy_if(result_.cells.begin(), result_.cells.end(), std::back_inserter(out),
+                 [&](const CvCell& cell) { return cell.candidate == candidate && cell.split < splits; });
+    return out;
   }
 
   // The least mean validation loss of a candidate on the first splits.
   double best_loss(std::size_t candidate, std::size_t splits) const {
-    std::vector<CvCell> cells;
-    for (const CvCell& cell : result_.cells)
-      if (cell.candidate == candidate && cell.split < splits) cells.push_back(cell);
-    return best_point(points_of(cells, splits)).validation_mean;
+    return best_point(points_of(cells_of(candidate, splits), splits)).validation_mean;
   }
 
   double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }

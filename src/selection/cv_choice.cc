@@ -41,6 +41,21 @@ std::size_t winner(const std::vector<double>& loss, std::size_t first, Margin&& 
   return best;
 }
 
+double or_zero(double value) { return std::isnan(value) ? 0 : value; }
+
+// Paired differences, over the splits, of the validation losses at one point from those at another.
+CvSummary paired(const std::vector<CvCell>& cells, const CvPoint& point, const CvPoint& from, std::size_t splits) {
+  std::vector<double> difference(splits);
+  const auto add = [&](const CvPoint& of, double sign) {
+    for (const CvCell& cell : cells)
+      if (cell.candidate == of.candidate && cell.gamma == of.gamma && cell.lambda == of.lambda)
+        difference[cell.split] += sign * cell.validation;
+  };
+  add(point, 1);
+  add(from, -1);
+  return summary(difference);
+}
+
 CvOutcome outcome(std::vector<CvCell> chosen) {
   CvOutcome out;
   std::vector<double> test;
@@ -77,33 +92,32 @@ std::vector<CvPoint> points_of(const std::vector<CvCell>& cells, std::size_t spl
 
 CvPoint best_point(const std::vector<CvPoint>& points) { return least(points); }
 
+CvPoint settled_point(const std::vector<CvCell>& cells, std::size_t splits) {
+  const std::vector<CvPoint> all = points_of(cells, splits);
+  const CvPoint best = best_point(all);
+  std::vector<CvPoint> near;  // within a standard error of the best
+  double weights = 0, sum = 0;
+  for (const CvPoint& point : all) {
+    if (point.gamma != best.gamma) continue;
+    const CvSummary worse = paired(cells, point, best, splits);
+    // By how many standard errors; of one split, and of equal differences, only ties are near.
+    const double distance = worse.mean <= 0 ? 0 : worse.mean / or_zero(worse.error);
+    const double weight = std::exp(-2 * distance * distance);
+    weights += weight;
+    sum += weight * std::log(point.lambda);
+    if (distance <= 1) near.push_back(point);
+  }
+  const double middle = sum / weights;
+  const auto off = [&](const CvPoint& point) { return std::abs(std::log(point.lambda) - middle); };
+  return *std::min_element(near.begin(), near.end(),
+                           [&](const CvPoint& a, const CvPoint& b) { return off(a) < off(b); });
+}
+
 std::size_t incumbent(const std::vector<Candidate>& candidates) {
   const auto crf = std::find_if(candidates.begin(), candidates.end(),
                                 [](const Candidate& c) { return surrogate_row(c.surrogate).probabilities; });
   return crf == candidates.end() ? 0 : static_cast<std::size_t>(crf - candidates.begin());
 }
-
-namespace {
-
-// Paired differences of a candidate's validation losses, each at the best lambda of its mean, from the incumbent's.
-CvSummary paired(const CvResult& result, std::size_t candidate, std::size_t incumbent) {
-  const auto losses = [&](std::size_t c) {
-    const CvPoint& best = result.best_by_candidate[c];
-    std::vector<double> out(result.splits);
-    for (const CvCell& cell : result.cells)
-      if (cell.candidate == c && cell.gamma == best.gamma && cell.lambda == best.lambda)
-        out[cell.split] = cell.validation;
-    return out;
-  };
-  std::vector<double> difference = losses(candidate);
-  const std::vector<double> other = losses(incumbent);
-  for (std::size_t s = 0; s < difference.size(); ++s) difference[s] -= other[s];
-  return summary(difference);
-}
-
-double or_zero(double value) { return std::isnan(value) ? 0 : value; }
-
-}  // namespace
 
 void choose(CvResult& result) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -119,7 +133,7 @@ void choose(CvResult& result) {
                  [c](const CvCell& cell) { return cell.candidate == c; });
     std::size_t splits = 0;
     for (const CvCell& cell : cells) splits = std::max(splits, cell.split + 1);
-    result.best_by_candidate.push_back(best_point(points_of(cells, splits)));
+    result.best_by_candidate.push_back(settled_point(cells, splits));
     if (result.dropped[c]) {
       result.by_candidate.push_back({{}, {unknown, unknown, unknown}});
       continue;
@@ -135,7 +149,8 @@ void choose(CvResult& result) {
     result.by_candidate.push_back(outcome(std::move(chosen)));
   }
   for (std::size_t c = 0; c < count; ++c)
-    if (!result.dropped[c]) difference[c] = paired(result, c, first);
+    if (!result.dropped[c])
+      difference[c] = paired(result.cells, result.best_by_candidate[c], result.best_by_candidate[first], result.splits);
   const std::size_t best =
       winner(mean_loss, first, [&](std::size_t c) { return decisive_errors * or_zero(difference[c].error); });
   result.best = result.best_by_candidate[best];
@@ -164,7 +179,6 @@ void choose(CvResult& result) {
 
 namespace {
 
-constexpr int most_extensions = 4;          // in each direction
 constexpr std::size_t extension_steps = 2;  // lambdas each adds
 
 // The next lambdas beyond an edge, at the ratio of the last two.
@@ -187,7 +201,7 @@ LambdaGrid::LambdaGrid(std::vector<double> lambdas, std::size_t first) : lambdas
   lambdas_.erase(split, lambdas_.end());
 }
 
-LambdaGrid LambdaGrid::usual(const std::string& task, double unit) {
+LambdaGrid LambdaGrid::usual(const TrainOptions& options, double unit) {
   constexpr int powers = 17;  // 2^0 to 2^-16
   std::vector<double> lambdas;
   for (int power = 0; power < powers; ++power) {
@@ -195,7 +209,18 @@ LambdaGrid LambdaGrid::usual(const std::string& task, double unit) {
     if (lambda >= smallest_lambda && lambda <= largest_lambda) lambdas.push_back(lambda);
   }
   if (lambdas.empty()) lambdas.push_back(std::clamp(unit, smallest_lambda, largest_lambda));
-  return {std::move(lambdas), structure_named(task).traits().several_parts ? std::size_t{6} : std::size_t{9}};
+  const bool quick = surrogate_row(options.surrogate).probabilities;
+  const bool several_parts = structure_named(options.task).traits().several_parts;
+  return {std::move(lambdas), several_parts ? std::size_t{6} : quick ? std::size_t{13} : std::size_t{9}};
+}
+
+LambdaGrid LambdaGrid::around(double lambda) {
+  std::vector<double> lambdas;
+  for (const double factor : {4.0, 1.0})
+    if (factor * lambda >= smallest_lambda && factor * lambda <= largest_lambda) lambdas.push_back(factor * lambda);
+  LambdaGrid out(std::move(lambdas), 0);
+  out.most_extensions_ = 1;
+  return out;
 }
 
 // The next lambdas of the grid, while the best one is among the last two.
@@ -229,7 +254,7 @@ std::vector<double> LambdaGrid::extend(const std::vector<CvPoint>& points,
   edge_ = best.lambda;
   int& times = lower ? below_ : above_;
   if (!allowed) stuck_ = say("=> --extend yes goes beyond it");
-  if (times == most_extensions) stuck_ = say("=> give --lambdas that reach farther");
+  if (times == most_extensions_) stuck_ = say("=> give --lambdas that reach farther");
   if (!reached) stuck_ = say("most fits there stop before the tolerance; => allow more --epochs");
   std::vector<double> out = beyond(lambdas_, lower);
   if (out.back() < smallest_lambda || out.front() > largest_lambda) stuck_ = "lambda cannot go farther";

@@ -12,8 +12,11 @@ CvSummary summary(const std::vector<double>& values);
 
 // The mean validation loss of every candidate, gamma and lambda that has a cell in each of the splits.
 std::vector<CvPoint> points_of(const std::vector<CvCell>& cells, std::size_t splits);
-// The least of points of one candidate; ties as m4n/cross_validate.h says.
+// The least of points of one candidate. Of equal ones the earliest gamma, then the middle lambda.
 CvPoint best_point(const std::vector<CvPoint>& points);
+// What to take for a candidate, of whose cells these are all: a typical lambda among those that do as well as the best
+// one, as m4n/cross_validate.h says.
+CvPoint settled_point(const std::vector<CvCell>& cells, std::size_t splits);
 
 // The candidate that the others have to beat: crf, or the first.
 std::size_t incumbent(const std::vector<Candidate>& candidates);
@@ -29,11 +32,13 @@ class LambdaGrid {
  public:
   // Descending. Of them `first` are tried at once, all if it is 0.
   LambdaGrid(std::vector<double> lambdas, std::size_t first);
-  // The usual one for a task, times `unit`.
-  static LambdaGrid usual(const std::string& task, double unit);
+  // The usual one of a surrogate for a task, times `unit`.
+  static LambdaGrid usual(const TrainOptions& options, double unit);
+  // Two lambdas, far apart, about one that is near the best; extended once in each direction.
+  static LambdaGrid around(double lambda);
   const std::vector<double>& tried() const { return lambdas_; }
 
-  // The lambdas to add when `points` are those so far: two beyond the edge at which the best of them lies, up to four
+  // The lambdas to add when `points` are those so far: two beyond the edge at which the best of them lies, a few
   // times in each direction, while `reached` (most fits there reached the tolerance) and `allowed`. Where all lambdas
   // are equally good, a smaller one may tell them apart: the edge is the lower one. None otherwise.
   std::vector<double> extend(const std::vector<CvPoint>& points, const std::function<bool(const CvPoint&)>& reached,
@@ -46,6 +51,7 @@ class LambdaGrid {
   std::vector<double> walk_on(const CvPoint& best, bool reached);
   std::vector<double> lambdas_;  // tried
   std::vector<double> waiting_;  // below them
+  int most_extensions_ = 4;      // in each direction
   int below_ = 0, above_ = 0;    // extensions
   double first_edge_ = 0;        // where the best lambda was before the first of them
   double edge_ = 0;              // and where it was last
