@@ -53,7 +53,8 @@ void add_sentence(const std::vector<Token>& sentence, Dictionary& attributes, Di
       if (m + t.first < 0 || m + t.first + t.count > length) continue;
       std::string name{static_cast<char>('a' + t.column), static_cast<char>('c' + t.first),
                        static_cast<char>('0' + t.count)};
-      for (int o = 0; o < t.count; ++o) name += '|' + sentence[static_cast<std::size_t>(m + t.first + o)][t.column];
+      for (int o = 0; o < t.count; ++o)
+        name += '|' + sentence[static_cast<std::size_t>(m) + static_cast<std::size_t>(t.first + o)][t.column];
       out.x.column.push_back(attributes.id(name));
     }
     out.x.row_start.push_back(out.x.column.size());

@@ -49,7 +49,7 @@ std::vector<FoundSet> sets_of(const ReproduceOptions& options, bool table1) {
   if (std::none_of(found.begin(), found.end(), [](const FoundSet& f) { return f.asked; })) {
     std::vector<std::string> files;
     for (const PaperSet& set : paper_sets())
-      if (table1 || !set.table2.empty()) files.push_back(std::string(set.file));
+      if (table1 || !set.table2.empty()) files.emplace_back(set.file);
     throw Error(fmt::format("{}: no data set that was asked for is there; {} uses {}", options.data,
                             table1 ? "table 1" : "table 2", shown_list(files, files.size())));
   }

@@ -37,15 +37,15 @@ Json& Json::operator=(Json other) noexcept {
 }
 Json::~Json() = default;
 
-Json Json::from_bool(bool value) { return Json(std::unique_ptr<Value>(new Value{value})); }
-Json Json::from_signed(std::int64_t value) { return Json(std::unique_ptr<Value>(new Value{value})); }
-Json Json::from_unsigned(std::uint64_t value) { return Json(std::unique_ptr<Value>(new Value{value})); }
-Json Json::from_real(double value) { return Json(std::unique_ptr<Value>(new Value{value})); }
+Json Json::from_bool(bool value) { return Json(std::make_unique<Value>(Value{value})); }
+Json Json::from_signed(std::int64_t value) { return Json(std::make_unique<Value>(Value{value})); }
+Json Json::from_unsigned(std::uint64_t value) { return Json(std::make_unique<Value>(Value{value})); }
+Json Json::from_real(double value) { return Json(std::make_unique<Value>(Value{value})); }
 
-Json Json::array() { return Json(std::unique_ptr<Value>(new Value{Tree::array()})); }
+Json Json::array() { return Json(std::make_unique<Value>(Value{Tree::array()})); }
 
 Json Json::object(std::initializer_list<Member> members) {
-  Json out(std::unique_ptr<Value>(new Value{Tree::object()}));
+  Json out(std::make_unique<Value>(Value{Tree::object()}));
   for (const Member& member : members) out.set(member.key, member.value);
   return out;
 }

@@ -34,8 +34,8 @@ struct NamedLoss {
   double (*cost)(double truth, double predicted) = nullptr;
   LossKind kind = LossKind::matrix;  // of the cost: with a closed form, or without
   bool counts_steps = false;         // between grades, which must have an order
+  bool scores_items = false;         // of rankings: of rank one, so that one score per item is enough
   PositionLoss (*positions)(std::size_t items, std::size_t number) = nullptr;
-  bool scores_items = false;  // of rankings: of rank one, so that one score per item is enough
   // Why it cannot be learnt, for those that people ask for all the same; null: it can.
   const char* refusal = nullptr;
 

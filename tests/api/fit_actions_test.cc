@@ -24,18 +24,18 @@ using test::random_dataset;
 
 struct Setting {
   const char* name;
-  SurrogateKind surrogate;
   double smoothing;
+  SurrogateKind surrogate;
   FeatureKind features;
 };
 
 void PrintTo(const Setting& s, std::ostream* out) { *out << s.name; }
 
 const Setting settings[] = {
-    {"m4n", SurrogateKind::m4n, 0, FeatureKind::linear},      {"m4n_rbf", SurrogateKind::m4n, 0, FeatureKind::rbf},
-    {"smoothed", SurrogateKind::m4n, 1, FeatureKind::linear}, {"smoothed_rbf", SurrogateKind::m4n, 1, FeatureKind::rbf},
-    {"crf", SurrogateKind::crf, 0, FeatureKind::linear},      {"crf_rbf", SurrogateKind::crf, 0, FeatureKind::rbf},
-    {"qs", SurrogateKind::qs, 0, FeatureKind::linear},        {"qs_rbf", SurrogateKind::qs, 0, FeatureKind::rbf},
+    {"m4n", 0, SurrogateKind::m4n, FeatureKind::linear},      {"m4n_rbf", 0, SurrogateKind::m4n, FeatureKind::rbf},
+    {"smoothed", 1, SurrogateKind::m4n, FeatureKind::linear}, {"smoothed_rbf", 1, SurrogateKind::m4n, FeatureKind::rbf},
+    {"crf", 0, SurrogateKind::crf, FeatureKind::linear},      {"crf_rbf", 0, SurrogateKind::crf, FeatureKind::rbf},
+    {"qs", 0, SurrogateKind::qs, FeatureKind::linear},        {"qs_rbf", 0, SurrogateKind::qs, FeatureKind::rbf},
 };
 
 // Costs of k classes: with one action more, with several, with less actions than classes and no class among them.
@@ -371,7 +371,7 @@ TEST_P(Consistency, DecisionsHaveTheLeastExpectedCost) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Surrogates, Consistency,
-                         ::testing::Values(settings[0], Setting{"smoothed", SurrogateKind::m4n, 0.1, {}}, settings[4],
+                         ::testing::Values(settings[0], Setting{"smoothed", 0.1, SurrogateKind::m4n, {}}, settings[4],
                                            settings[6]),
                          [](const auto& p) { return std::string(p.param.name); });
 

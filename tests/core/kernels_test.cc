@@ -130,8 +130,8 @@ TEST(Kernels, BlocksOfRowsAreRowsOneByOne) {
       std::vector<double> x(rows * x_stride);
       for (double& value : x) value = rng.normal();
       for (AlignedVector<double>* filled : {&w, &bias, &step})
-        for (std::size_t e = 0; e < filled->size(); ++e)
-          if (e % kp < k) (*filled)[e] = rng.normal();
+        for (std::size_t row = 0; row < filled->size(); row += kp)
+          for (std::size_t e = row; e < row + k; ++e) (*filled)[e] = rng.normal();
       kernels::dense_scores(x.data(), x_stride, d, rows, w.data(), bias.data(), kp, v.data());
       AlignedVector<double> block_w = w, block_bias = bias, single_w = w, single_bias = bias;
       kernels::dense_update(x.data(), x_stride, d, rows, step.data(), kp, block_w.data(), block_bias.data());

@@ -140,7 +140,7 @@ TEST(Attributes, RandomAgainstMaps) {
     for (const Token& token : tokens) {
       std::map<std::uint32_t, double> row;
       for (const auto& [name, value] : token)
-        if (number.count(name) > 0) row[number[name]] += value;
+        if (number.contains(name)) row[number[name]] += value;
       for (const auto& [column, value] : row) {
         expected.column.push_back(column);
         expected.value.push_back(value);

@@ -31,7 +31,8 @@ void check(const GraphText& g) {
     const std::size_t first = g.nodes.begin(i), count = g.nodes.end(i) - first;
     const std::size_t first_edge = g.structure.edges.begin(i), own = g.structure.edges.end(i) - first_edge;
     const std::span<const GraphEdge> list = std::span(g.structure.edge).subspan(first_edge, own);
-    FactorGraph(std::vector<std::uint32_t>(count, 2), {list.begin(), list.end()});  // throws where it is none
+    const FactorGraph graph(std::vector<std::uint32_t>(count, 2), {list.begin(), list.end()});  // throws where none
+    if (graph.nodes() != count) std::abort();
     std::vector<std::string> labels;
     for (std::size_t m = first; m < first + count; ++m)
       labels.push_back(g.label[m] == unknown_label ? "?" : g.label_names[static_cast<std::size_t>(g.label[m])]);

@@ -205,7 +205,8 @@ TEST_P(MatrixProxFamily, RepeatedStepsReachTheValueOfTheGame) {
       const Vector v = random_scores(k, 0.7 * typical, style, random);
       Vector mu = random_distribution(k, style, random);
       // The curvature shrinks because the gain along nearly equal classes is small: it takes long steps to collect it.
-      for (double c = 0.1 * typical; c > 1e-10 * typical; c *= 0.9) stepper.step(v, c, mu, 8);
+      double c = 0.1 * typical;
+      for (int step = 0; step < 200; ++step, c *= 0.9) stepper.step(v, c, mu, 8);  // to 1e-10 typical
       const Problem still{cost, v, 0.0, mu};
       EXPECT_NEAR(still.objective(mu), test::clp_game_value(cost, v), 1e-9 * still.unit() + still.rounding())
           << "k " << k;

@@ -28,7 +28,7 @@ TEST(CostMatrix, NamedLosses) {
     EXPECT_EQ(absolute.kind(), LossKind::absolute);
     EXPECT_EQ(squared.kind(), k <= 2 ? LossKind::zero_one : LossKind::matrix);
     EXPECT_EQ(squared.name(), "squared");
-    const double last = static_cast<double>(k - 1);
+    const auto last = static_cast<double>(k - 1);
     EXPECT_EQ(zero_one.largest(), k > 1 ? 1 : 0);
     EXPECT_EQ(absolute.largest(), last);
     EXPECT_EQ(squared.largest(), last * last);

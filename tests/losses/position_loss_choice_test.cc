@@ -22,7 +22,7 @@ const std::vector<std::string> items{"r1", "r2", "r3"};
 const std::vector<std::int32_t> truth{1, 0, 2}, guess{2, 0, 1};
 
 std::string written(const test::TempDir& dir, const std::string& text) {
-  const std::string path = dir / "loss.csv";
+  std::string path = dir / "loss.csv";
   std::ofstream(path) << text;
   return path;
 }

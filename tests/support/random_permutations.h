@@ -71,7 +71,7 @@ inline PermutationSet random_matchings(Rng& rng, std::size_t n, std::size_t d, s
 
 inline std::vector<RowSolution> solve_path(const PermutationSet& set, const PositionLosses::Make& loss,
                                            std::vector<double> lambdas, const TrainOptions& options,
-                                           Context context = {1, {}, {}}) {
+                                           const Context& context = {1, {}, {}}) {
   std::vector<RowSolution> out;
   solve_permutations({view(set.x), set.matching ? &set.pairs : nullptr, set.bias, &set.items, set.position, set.share,
                       loss, lambdas, &options, &context},

@@ -314,18 +314,18 @@ void predict_letters(LineReader& lines, const ChainPredictor& predictor, const M
 
 }  // namespace
 
-void predict_file(const Model& model, LineReader& lines, const PredictionRequest& asked, TextSink& sink) {
+void predict_file(const Model& model, LineReader& lines, const PredictionRequest& request, TextSink& sink) {
   const ChainPredictor& predictor = chain_predictor(model);
-  SequenceWriter writer(model, asked, sink);
+  SequenceWriter writer(model, request, sink);
   switch (part_of<ChainPart>(model).input->format) {
     case SequenceFormat::conll:
-      predict_columns(lines, predictor, model, asked, writer);
+      predict_columns(lines, predictor, model, request, writer);
       break;
     case SequenceFormat::crfsuite:
-      predict_attributes(lines, predictor, model, asked, writer);
+      predict_attributes(lines, predictor, model, request, writer);
       break;
     case SequenceFormat::ocr:
-      predict_letters(lines, predictor, model, asked, writer);
+      predict_letters(lines, predictor, model, request, writer);
   }
   writer.finish();
 }

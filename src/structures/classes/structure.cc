@@ -110,9 +110,9 @@ class Classes : public TableStructure {
   std::vector<std::pair<std::string, std::string>> description(const Model& model) const override {
     const OrdinalBins& bins = part_of<ClassPart>(model).bins;
     std::vector<std::pair<std::string, std::string>> out;
-    if (!bins.cuts.empty()) out.push_back({"cuts", fmt::format("{} ({})", abridged(bins.cuts), to_string(bins.rule))});
+    if (!bins.cuts.empty()) out.emplace_back("cuts", fmt::format("{} ({})", abridged(bins.cuts), to_string(bins.rule)));
     if (const auto columns = model.common().columns_of_costs(); !columns.empty())
-      out.push_back({"costs by example", fmt::format("columns {}", shown_list(columns, 10))});
+      out.emplace_back("costs by example", fmt::format("columns {}", shown_list(columns, 10)));
     return out;
   }
 

@@ -43,7 +43,7 @@ double JunctionPlanner::bytes() const {
   for (const JunctionBucket& bucket : plan_.buckets) small += 12 * static_cast<double>(bucket.separator.size());
   small += static_cast<double>(plan_.steps.size() * sizeof(GraphStep) + plan_.flows.size() * sizeof(JunctionFlow) +
                                plan_.buckets.size() * sizeof(JunctionBucket));
-  const double unary = static_cast<double>(graph_->nodes() * row_stride<double>(graph_->widest()));
+  const auto unary = static_cast<double>(graph_->nodes() * row_stride<double>(graph_->widest()));
   return small + 8 * (arena_ + tables_ + mass_ + edges_ + 2 * unary) + 4 * index_;
 }
 

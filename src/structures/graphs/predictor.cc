@@ -122,7 +122,7 @@ class GraphPredictor::Worker {
           require_finite(value, i, "edge", e);
           rows.row(e * k + a)[b] = value;
         }
-      tables_.push_back({rows.row(e * k), k, k});
+      tables_.emplace_back(rows.row(e * k), k, k);
     }
   }
 

@@ -23,7 +23,6 @@ namespace {
 
 using test::Chain;
 using test::for_labellings;
-using test::ScoreStyle;
 
 CostMatrix random_actions(std::mt19937_64& random, std::size_t k, std::size_t width, double scale) {
   std::uniform_real_distribution<double> uniform(0, scale);

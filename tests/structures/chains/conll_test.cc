@@ -55,7 +55,7 @@ TEST(Conll, LineEndsMarksAndPackingMakeNoDifference) {
   EXPECT_EQ(conll("a b\r\n").line(0), "a b");
 
   TemporaryFile file("");
-  const gzFile packed = gzopen(file.path().c_str(), "wb");
+  gzFile_s* const packed = gzopen(file.path().c_str(), "wb");
   ASSERT_EQ(gzwrite(packed, plain.data(), static_cast<unsigned>(plain.size())), static_cast<int>(plain.size()));
   gzclose(packed);
   Input input = Input::open(file.path());
@@ -80,7 +80,8 @@ TEST(Conll, RefusesRaggedColumns) {
 }
 
 TEST(Conll, ALineOfTenMegabytes) {
-  const std::string word(10'000'000, 'w');
+  std::string word;
+  word.resize(10'000'000, 'w');
   const ConllText text = conll("a O\n" + word + " B\n\nb O\n");
   EXPECT_EQ(text.tokens(), 3U);
   EXPECT_EQ(text.cell(1, 0), word);

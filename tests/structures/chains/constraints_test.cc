@@ -2,6 +2,7 @@
 // program.
 #include "structures/chains/constraints.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -155,7 +156,7 @@ std::string tagged_text(std::uint64_t seed, std::size_t sentences) {
       const char* type = rng.uniform() < 0.5 ? "X" : "Y";
       tag = inside ? "I-" + tag.substr(2) : rng.uniform() < 0.5 ? std::string("O") : std::string("B-") + type;
       const bool clear = rng.uniform() < 0.6;
-      out += (clear ? "w" + tag : "w" + std::to_string(rng.below(4))) + " " + tag + "\n";
+      out += fmt::format("w{} {}\n", clear ? tag : std::to_string(rng.below(4)), tag);
     }
     out += "\n";
   }

@@ -151,14 +151,14 @@ Dataset with_costs(Dataset data, std::vector<std::string> columns, std::vector<d
 const std::vector<double> asymmetric{0, 1, 3, 2, 0, 1, 5, 4, 0};
 
 struct Case {
-  SurrogateKind surrogate;
   double smoothing;
+  SurrogateKind surrogate;
   FeatureKind features;
 };
-const Case cases[] = {{SurrogateKind::m4n, 0, FeatureKind::linear}, {SurrogateKind::m4n, 0.5, FeatureKind::linear},
-                      {SurrogateKind::m3n, 0, FeatureKind::linear}, {SurrogateKind::qs, 0, FeatureKind::linear},
-                      {SurrogateKind::crf, 0, FeatureKind::linear}, {SurrogateKind::m4n, 0, FeatureKind::rbf},
-                      {SurrogateKind::qs, 0, FeatureKind::rbf}};
+const Case cases[] = {{0, SurrogateKind::m4n, FeatureKind::linear}, {0.5, SurrogateKind::m4n, FeatureKind::linear},
+                      {0, SurrogateKind::m3n, FeatureKind::linear}, {0, SurrogateKind::qs, FeatureKind::linear},
+                      {0, SurrogateKind::crf, FeatureKind::linear}, {0, SurrogateKind::m4n, FeatureKind::rbf},
+                      {0, SurrogateKind::qs, FeatureKind::rbf}};
 
 TrainOptions options_of(const Case& c) {
   TrainOptions options;
@@ -254,7 +254,7 @@ TEST(ExampleCosts, EvaluationCountsTheCostsOfEveryExample) {
   Rng rng(6, 0);
   const RandomCosts random(rng, 50, 3, 4);
   Dataset data = with_costs(random_dataset(rng, 50, 4, 3), random.columns.names, random.columns.values.values);
-  TrainOptions options = options_of({SurrogateKind::crf, 0, FeatureKind::linear});
+  TrainOptions options = options_of({0, SurrogateKind::crf, FeatureKind::linear});
   options.cost = std::vector<double>(12);
   options.cost_columns = random.columns.names;
   options.predictions = random.cost.prediction_names();
@@ -263,7 +263,8 @@ TEST(ExampleCosts, EvaluationCountsTheCostsOfEveryExample) {
   const std::vector<std::int32_t> predicted = model.predict(data);
   double sum = 0, total = 0;
   for (std::size_t i = 0; i < 50; ++i) {
-    sum += data.weight[i] * random.of(i, static_cast<std::size_t>(data.label[i] * 4 + predicted[i]));
+    sum += data.weight[i] *
+           random.of(i, static_cast<std::size_t>(data.label[i]) * 4 + static_cast<std::size_t>(predicted[i]));
     total += data.weight[i];
   }
   Examples examples;

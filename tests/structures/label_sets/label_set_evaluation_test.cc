@@ -48,7 +48,7 @@ FlatModel graph_model(std::size_t k, std::vector<double> cost = {}) {
   model.task = "graph";
   model.loss_name = cost.empty() ? "hamming" : "matrix";
   model.cost = std::move(cost);
-  for (std::size_t a = 0; a < k; ++a) model.classes.push_back(std::string(1, static_cast<char>('A' + a)));
+  for (std::size_t a = 0; a < k; ++a) model.classes.emplace_back(1, static_cast<char>('A' + a));
   for (std::size_t a = 0; model.loss_name == "hamming" && a < k * k; ++a)
     model.cost.push_back(a % (k + 1) == 0 ? 0 : 1);
   return model;

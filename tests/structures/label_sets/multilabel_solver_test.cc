@@ -32,7 +32,7 @@ TrainOptions options_for(SurrogateKind surrogate, double tol) {
 
 std::vector<MultilabelSolution> solve_path(const MultilabelSet& set, const LabelCosts& costs,
                                            const std::vector<double>& lambdas, const TrainOptions& o,
-                                           Context context = {1, {}, {}}, const GramMatrix* gram = nullptr) {
+                                           const Context& context = {1, {}, {}}, const GramMatrix* gram = nullptr) {
   std::vector<MultilabelSolution> out;
   solve_multilabel({set.x.view(), gram, o.bias, set.label, set.share, &costs, lambdas,
                     usual_decoder(o.surrogate, 0, costs.symmetric(), Decoder::argmax), &o, &context},
@@ -70,7 +70,7 @@ TEST(MultilabelSolver, IsOneTwoClassProblemALabel) {
       for (std::size_t j = 0; j < set.labels; ++j) {
         std::vector<std::int32_t> label;
         for (std::size_t i = 0; i < set.examples(); ++i) label.push_back(set.label[i * set.labels + j]);
-        const double m = static_cast<double>(set.labels);
+        const auto m = static_cast<double>(set.labels);
         const CostMatrix cost = CostMatrix::from_values({0, costs.false_alarm(j) / m, costs.miss(j) / m, 0}, 2,
                                                         "matrix", {"0", "1"}, "test");
         const ClassRequest request{set.x.view(),       nullptr, bias,    label, set.share, &cost, {&lambda, 1},
@@ -298,7 +298,7 @@ TEST(MultilabelDecoding, ThresholdsAreThoseOfTwoClasses) {
         std::pair(SurrogateKind::crf, Decoder::expected)}) {
     const std::vector<LabelThreshold> threshold = label_thresholds(surrogate, decode, costs);
     for (std::size_t j = 0; j < labels; ++j) {
-      const double m = static_cast<double>(labels);
+      const auto m = static_cast<double>(labels);
       const CostMatrix cost =
           CostMatrix::from_values({0, costs.false_alarm(j) / m, costs.miss(j) / m, 0}, 2, "matrix", {"0", "1"}, "test");
       const auto decoder = make_decoder({surrogate, decode, 0, &cost});
