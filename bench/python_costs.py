@@ -7,7 +7,8 @@ see the same rows. Those of m4n choose lam (auto: the surrogate and decoder too)
 LogisticRegressionCV chooses C by log-loss and decides by least expected cost; LinearSVC (Crammer-Singer) and mord's
 LogisticAT choose by the cost on the folds. Dense features are standardised; everything is single-threaded.
 
-    bench/python_costs.py [--quick] [--data DIR] [--sets A,B] [--splits N] [--rows N] [--results FILE.jsonl]
+    bench/python_costs.py [--quick] [--data DIR] [--sets A,B] [--methods A,B] [--splits N] [--rows N]
+                          [--results FILE.jsonl]
 
 Results are kept line by line in FILE.jsonl; a run that was stopped goes on from there. The tables are printed at the
 end (--tables prints those of what there is). Data sets are looked for in M4N_DATA, or in ../shared/data. Needs the
@@ -131,7 +132,7 @@ def rivals(name):
         yield "LogisticAT", lambda costs, x, y: grid(at, "logisticat__alpha", np.logspace(-3, 3, 7), costs, x, y)
 
 
-def measure(name, data, seed, rows, noise, done, emit):
+def measure(name, data, seed, rows, noise, methods, done, emit):
     x, y, x_test, y_test = split(*data, seed, rows, noise)
     costs = costs_of(int(data[1].max()) + 1, seed)
 
@@ -141,7 +142,7 @@ def measure(name, data, seed, rows, noise, done, emit):
               "seconds": seconds, "rows": len(y)})  # fmt: skip
 
     for method, fit in rivals(name):
-        if all((name, noise, seed, cost, method) in done for cost in costs):
+        if method not in methods or all((name, noise, seed, cost, method) in done for cost in costs):
             continue
         start = time.process_time()
         try:
@@ -154,7 +155,7 @@ def measure(name, data, seed, rows, noise, done, emit):
             report(method, cost, predict(x_test), seconds)
     for cost, matrix in costs.items():
         for method, parameters in OURS.items():
-            if (name, noise, seed, cost, method) in done:
+            if method not in methods or (name, noise, seed, cost, method) in done:
                 continue
             start = time.process_time()
             model = MaxMinClassifierCV(matrix, **parameters).fit(x, y)
@@ -233,6 +234,7 @@ def main():
         "--data", type=pathlib.Path, default=os.environ.get("M4N_DATA", ROOT.parent / "shared" / "data")
     )
     parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--methods", default=",".join((*OURS, *RIVALS)))
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--rows", type=int, default=1000, help="at most so many to learn from, and to test on")
     parser.add_argument("--results", type=pathlib.Path, default=ROOT / "build" / "bench-python.jsonl")
@@ -256,7 +258,7 @@ def main():
             data = load(options.data, name)
             for seed in range(options.splits):
                 for noise in (0.0, 0.3):
-                    measure(name, data, seed, options.rows, noise, done, emit)
+                    measure(name, data, seed, options.rows, noise, options.methods.split(","), done, emit)
             print(f"{name}: done", flush=True)
     tables(lines)
 
