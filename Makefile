@@ -127,8 +127,10 @@ bench: ## the benchmarks; results as JSON
 	cmake --build --preset bench -j $(JOBS)
 	bench/run
 
-bench-python: python-build ## costs beside scikit-learn's and mord's, see docs/performance.md; QUICK=1 for a small part
+bench-python: python-build ## beside scikit-learn, mord and CRFsuite in Python, see docs/performance.md; QUICK=1 for a small part
 	$(VENV)/bin/python -m pip install --quiet --requirement bench/python-requirements.txt
+	PYTHONPATH=$(abspath $(RELEASE)/python) $(VENV)/bin/python bench/loans.py $(if $(QUICK),--repeats 3)
+	PYTHONPATH=$(abspath $(RELEASE)/python) $(VENV)/bin/python bench/single_sentence.py $(if $(QUICK),--train 500)
 	PYTHONPATH=$(abspath $(RELEASE)/python) $(VENV)/bin/python bench/python_costs.py $(if $(QUICK),--quick)
 
 # From nothing and without a compiler cache: what a newcomer waits for, and where it goes.
