@@ -241,6 +241,8 @@ def main():
     parser.add_argument("--quick", action="store_true", help="three splits of three small sets, 200 rows")
     parser.add_argument("--tables", action="store_true", help="measure nothing, print the tables of what there is")
     options = parser.parse_args()
+    if unknown := set(options.methods.split(",")) - {*OURS, *RIVALS}:
+        parser.error(f"--methods: no method {sorted(unknown)}; there are {[*OURS, *RIVALS]}")
     if options.quick:
         options.sets, options.splits, options.rows = "iris,wine,esl", 3, 200
         options.results = options.results.with_name("bench-python-quick.jsonl")

@@ -227,13 +227,13 @@ Action declare_cv(Parameters& parameters) {
       "lambdas", "LIST", "2^0:2^-16",
       "numbers and ranges of powers to choose from, as 0.1,2^-4:2^-10. The default is in units of the task: for m4n "
       "and "
-      "m3n times the mean number of parts and divided by the mean cost of a mistake; its last half is tried only while "
-      "the best one is among the last two",
+      "m3n times the mean number of parts and divided by the mean cost of a mistake; those below "
+      "2^-8 (crf: 2^-12; outputs of several parts: 2^-5) are tried only while the best one is among the last two",
       [&options](const std::string& text) { set_lambdas(options, text); });
   parameters.option(
       "extend", "yes|no", "yes",
       "go on beyond the grid, up to four times two steps, while the best lambda is at its edge or all are "
-      "equally good",
+      "equally good; with --surrogates auto the others than crf go beyond theirs once",
       [&options](const std::string& text) { options.extend = parse_yes_no("extend", text); });
   parameters.option("gamma", "LIST", "median",
                     "of the kernel: numbers, ranges of powers and the word median; several are chosen from",

@@ -300,9 +300,13 @@ Tree read_tree(std::string_view text, const std::string& origin) {
       top = *tree.parent[top];
       ++tree.depth[v];
     }
-    if (tree.parent[top])
+    if (tree.parent[top]) {  // on a circle: the first of its lines
+      std::size_t named = top;
+      for (std::size_t w = *tree.parent[top]; w != top; w = *tree.parent[w])
+        if (line_of[w] < line_of[named]) named = w;
       throw Error(say("{}: line {}: {} is its own ancestor: the lines make a circle; => remove one of them", origin,
-                      line_of[v], shown(tree.name[v])));
+                      line_of[named], shown(tree.name[named])));
+    }
     if (root && *root != top)
       throw Error(say("{}: {} and {} both have no parent; => join them under one root", origin, shown(tree.name[*root]),
                       shown(tree.name[top])));

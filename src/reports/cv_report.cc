@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/json.h"
 #include "core/message.h"
@@ -62,7 +63,7 @@ std::string candidate_table(const CvResult& result, const CvOptions& options) {
     rows.push_back({name_of(result.candidates[c], {&result.candidates[c], 1}), to_string(result.candidates[c].decode),
                     lambda_text(best.lambda)});
     if (mapped) rows.back().push_back(gamma_text(options.gammas[best.gamma]));
-    rows.back().push_back(rounded(best.validation_mean));
+    rows.back().push_back(result.dropped[c] ? "dropped" : rounded(best.validation_mean));
     rows.back().push_back(rounded(result.by_candidate[c].test.mean));
     rows.back().push_back(rounded(result.by_candidate[c].test.error));
     if (!several) continue;
@@ -92,7 +93,9 @@ std::string cv_json(const CvResult& result, const CvOptions& options, const std:
     Json row = named(result.candidates[c]);
     row.set("lambda", point.lambda);
     row.set("gamma", gamma_json(options, point.gamma));
-    row.set("validation_mean", point.validation_mean);
+    // Of one that was dropped the mean is over the few splits it was tried on, and cannot be compared.
+    row.set("dropped", bool{result.dropped[c]});
+    row.set("validation_mean", result.dropped[c] ? std::numeric_limits<double>::quiet_NaN() : point.validation_mean);
     row.set("test_mean", result.by_candidate[c].test.mean);
     row.set("test_std", result.by_candidate[c].test.deviation);
     row.set("test_se", result.by_candidate[c].test.error);

@@ -185,7 +185,8 @@ class CrossValidation {
                         lambda_unit(families_[incumbents].options, data_);
     for (const std::size_t f : families) {
       Family& family = families_[f];
-      if (options_.lambdas.empty()) family.grid = LambdaGrid::around(near * lambda_unit(family.options, data_));
+      if (options_.lambdas.empty())
+        family.grid = LambdaGrid::around(near * lambda_unit(family.options, data_), options_.extend);
       family.options.tol = std::max(family.options.tol, challengers_tol);
     }
     std::size_t done = 0;

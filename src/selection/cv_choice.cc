@@ -179,6 +179,7 @@ void choose(CvResult& result) {
 
 namespace {
 
+constexpr int most_extensions = 4;          // in each direction
 constexpr std::size_t extension_steps = 2;  // lambdas each adds
 
 // The next lambdas beyond an edge, at the ratio of the last two.
@@ -214,12 +215,15 @@ LambdaGrid LambdaGrid::usual(const TrainOptions& options, double unit) {
   return {std::move(lambdas), several_parts ? std::size_t{6} : quick ? std::size_t{13} : std::size_t{9}};
 }
 
-LambdaGrid LambdaGrid::around(double lambda) {
+LambdaGrid LambdaGrid::around(double lambda, bool extend) {
+  const std::vector<double> inner{4, 1}, all{64, 16, 4, 1, 1. / 4, 1. / 16};
   std::vector<double> lambdas;
-  for (const double factor : {4.0, 1.0})
-    if (factor * lambda >= smallest_lambda && factor * lambda <= largest_lambda) lambdas.push_back(factor * lambda);
+  for (const double factor : extend ? inner : all) {
+    const double near = std::clamp(factor * lambda, smallest_lambda, largest_lambda);
+    if (lambdas.empty() || near < lambdas.back()) lambdas.push_back(near);
+  }
   LambdaGrid out(std::move(lambdas), 0);
-  out.most_extensions_ = 1;
+  out.challengers_ = true;
   return out;
 }
 
@@ -254,7 +258,7 @@ std::vector<double> LambdaGrid::extend(const std::vector<CvPoint>& points,
   edge_ = best.lambda;
   int& times = lower ? below_ : above_;
   if (!allowed) stuck_ = say("=> --extend yes goes beyond it");
-  if (times == most_extensions_) stuck_ = say("=> give --lambdas that reach farther");
+  if (times == (challengers_ ? 1 : most_extensions)) stuck_ = say("=> give --lambdas that reach farther");
   if (!reached) stuck_ = say("most fits there stop before the tolerance; => allow more --epochs");
   std::vector<double> out = beyond(lambdas_, lower);
   if (out.back() < smallest_lambda || out.front() > largest_lambda) stuck_ = "lambda cannot go farther";
@@ -265,7 +269,7 @@ std::vector<double> LambdaGrid::extend(const std::vector<CvPoint>& points,
 }
 
 std::string LambdaGrid::note(const std::string& who) const {
-  if (below_ + above_ == 0) return "";
+  if (challengers_ || below_ + above_ == 0) return "";
   std::string out =
       flat_ ? fmt::format("all lambdas of {} were equally good", who)
             : fmt::format("the best lambda of {} was at the edge of the grid, {}", who, lambda_text(first_edge_));
@@ -281,7 +285,7 @@ Message LambdaGrid::warning(const std::string& who) const {
         "{}: the validation loss is the same for every lambda from {} to {}, so nothing was chosen; => check that the "
         "features tell the labels apart",
         who, lambda_text(lambdas_.front()), lambda_text(lambdas_.back()));
-  if (!stuck) return {};
+  if (!stuck || challengers_) return {};
   return say("the best lambda of {} is at the edge of the grid, {}: {}", who, lambda_text(edge_), stuck_);
 }
 

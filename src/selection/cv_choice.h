@@ -34,8 +34,9 @@ class LambdaGrid {
   LambdaGrid(std::vector<double> lambdas, std::size_t first);
   // The usual one of a surrogate for a task, times `unit`.
   static LambdaGrid usual(const TrainOptions& options, double unit);
-  // Two lambdas, far apart, about one that is near the best; extended once in each direction.
-  static LambdaGrid around(double lambda);
+  // That of challengers in a race: two lambdas, far apart, about one that is near the best, and two beyond them in each
+  // direction, where they are extended, or at once. Its edges say nothing to users, who gave no lambdas.
+  static LambdaGrid around(double lambda, bool extend);
   const std::vector<double>& tried() const { return lambdas_; }
 
   // The lambdas to add when `points` are those so far: two beyond the edge at which the best of them lies, a few
@@ -51,7 +52,7 @@ class LambdaGrid {
   std::vector<double> walk_on(const CvPoint& best, bool reached);
   std::vector<double> lambdas_;  // tried
   std::vector<double> waiting_;  // below them
-  int most_extensions_ = 4;      // in each direction
+  bool challengers_ = false;     // in a race
   int below_ = 0, above_ = 0;    // extensions
   double first_edge_ = 0;        // where the best lambda was before the first of them
   double edge_ = 0;              // and where it was last

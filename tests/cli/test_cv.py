@@ -241,3 +241,14 @@ def test_a_class_absent_from_a_training_part_is_reported(m4n, tmp_path):
     data.write_text("\n".join(f"{line},{f}" for line, f in zip(data.read_text().splitlines(), ["fold", *fold])))
     result = m4n("cv", data, "--folds", "fold", "--lambdas", "0.1,0.01", expect=DONE)
     assert "class 'rare' has no example in the training part of" in result.stderr
+
+
+def test_what_a_race_dropped_is_not_compared(m4n, small):
+    """Its mean over the few splits it was tried on would look like a loss on all of them."""
+    report = m4n.json("cv", small, "--surrogates", "auto", "--splits", "6")
+    dropped = [row["dropped"] for row in report["results"]]
+    assert dropped[-1] is False and report["results"][-1]["surrogate"] == "crf"
+    for row in report["results"]:
+        assert (row["validation_mean"] is None) == row["dropped"] == (row["test_mean"] is None)
+    text = m4n("cv", small, "--surrogates", "auto", "--splits", "6", expect=DONE).stdout
+    assert text.count(" dropped ") == sum(dropped) > 0

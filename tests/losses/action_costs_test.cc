@@ -361,6 +361,7 @@ TEST(Trees, DefectsAreRefusedWithTheirPlace) {
   expect_says(says(""), {"tree", "empty"});
   expect_says(says("child,parent\n"), {"empty"});
   expect_says(says("cat,dog\ndog,car\ncar,cat\n"), {"line 1", "'cat'", "circle"});
+  expect_says(says("cat,dog\ndog,car\ncar,dog\n"), {"line 2", "'dog'", "circle"});  // which the cat is not on
   expect_says(says("cat,cat\n"), {"line 1", "'cat'", "circle"});
   expect_says(says(animals + "x,y\ny,x\n"), {"line 5", "'x'", "circle"});
   expect_says(says("cat,animal\ndog,animal\ncar,machine\n"), {"'animal'", "'machine'", "no parent"});

@@ -516,6 +516,25 @@ TEST(CrossValidate, ChallengersStartAtTheIncumbentsLambda) {
   EXPECT_GT(extended, 0U);
 }
 
+// Where the unit of lambda is at the end of its range, challengers have a lambda all the same.
+TEST(CrossValidate, ARaceTakesHugeAndTinyCosts) {
+  Rng rng(47);
+  const Dataset data = test::random_dataset(rng, 60, 3, 3);
+  for (const double cost : {1e30, 1e-30}) {
+    CvOptions o = small_options();
+    o.lambdas.clear();
+    o.train.cost = {0, cost, cost, cost, 0, cost, cost, cost, 0};
+    o.candidates = automatic_candidates(o.train, data);
+    o.race = true;
+    const CvResult raced = cross_validate(data, {}, o);
+    for (const CvCell& cell : raced.cells) {
+      EXPECT_GE(cell.lambda, smallest_lambda);
+      EXPECT_LE(cell.lambda, largest_lambda);
+    }
+    EXPECT_EQ(raced.best_by_candidate.size(), o.candidates.size());
+  }
+}
+
 CvCell cell_of(std::size_t split, double lambda, double validation) {
   CvCell out;
   out.split = split;

@@ -97,6 +97,8 @@ std::vector<double> listed_rules(const std::vector<std::string>& labels, Input i
     if (to.empty())
       for (const std::size_t k : from) out[(count + 1) * count + k] = 0;
   }
+  if (std::count(out.begin(), out.end(), 0.0) == 0)
+    throw Error(say("{}: forbids nothing; expected lines from,to: the forbidden transitions", input.name()));
   return out;
 }
 

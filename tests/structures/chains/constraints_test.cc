@@ -308,6 +308,8 @@ TEST(Constraints, FilesForbidAndAreRefusedWithTheirLine) {
   says("a,a\na,d\n", "line 2, column 2: 'd' is no label");
   says("a,a,a\n", "line 1: 3 cells");
   says("START,END\n", "line 1");
+  says("", "forbids nothing");
+  says("from,to\n", "forbids nothing");
   says("START,*\n", "a sequence of 1 token would have no allowed labelling");
   says("*,*\n", "a sequence of 2 tokens would have no allowed labelling");
   says("END,a\n", "line 1, column 1: 'END' is no label");
