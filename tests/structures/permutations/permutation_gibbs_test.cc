@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -51,6 +52,40 @@ TEST(PermutationGibbs, EqualsEnumeration) {
         EXPECT_NEAR(value, expected.log_partition, rounding) << m << ' ' << scale;
         for (std::size_t e = 0; e < m * m; ++e) EXPECT_NEAR(p[e], expected.p[e], rounding) << m << ' ' << scale;
       }
+    }
+  }
+}
+
+// The recurrence set by set in long double, where there are too many permutations to enumerate.
+TEST(PermutationGibbs, EqualsThePlainRecurrence) {
+  Rng rng(3);
+  PermutationGibbs gibbs;
+  for (const std::size_t m : {9, 10, 13}) {
+    for (const double scale : {0.1, 3.0, 200.0}) {
+      const auto s = position_scores(m, scale, 0, rng);
+      std::vector<double> p(m * m);
+      const double value = gibbs.marginals(s, m, p);
+      const std::size_t all = (std::size_t{1} << m) - 1;
+      std::vector<long double> forward(all + 1, 0), backward(all + 1, 0), mass(m * m, 0);
+      const auto weight = [&](std::size_t i, std::size_t j) {
+        return std::exp(static_cast<long double>(s[i * m + j] - value / static_cast<double>(m)));
+      };
+      forward[0] = backward[all] = 1;
+      for (std::size_t set = 1; set <= all; ++set)
+        for (std::size_t j = 0; j < m; ++j)
+          if ((set >> j & 1) == 1)
+            forward[set] +=
+                weight(static_cast<std::size_t>(std::popcount(set)) - 1, j) * forward[set ^ std::size_t{1} << j];
+      for (std::size_t set = all; set-- > 0;)
+        for (std::size_t j = 0; j < m; ++j)
+          if (const std::size_t i = static_cast<std::size_t>(std::popcount(set)); (set >> j & 1) == 0) {
+            const long double way = weight(i, j) * backward[set | std::size_t{1} << j];
+            backward[set] += way;
+            mass[i * m + j] += forward[set] * way;
+          }
+      EXPECT_NEAR(static_cast<double>(std::log(forward[all])), 0, 1e-12 * (1 + scale)) << m << ' ' << scale;
+      for (std::size_t e = 0; e < m * m; ++e)
+        EXPECT_NEAR(p[e], static_cast<double>(mass[e] / forward[all]), 1e-12) << m << ' ' << scale;
     }
   }
 }
