@@ -96,9 +96,10 @@ def given_again(model: Any, X: Any, costs: Any, examples: int, *, needed: bool) 
             text = f"costs has the shape {np.shape(costs)}; expected {shape}"
             raise refusal("costs", np.shape(costs), str(shape), text=text)
         return of_array(costs, examples, shape[1])[1]
-    if not needed and not (has_columns(X) and set(names) <= set(X.columns)):
+    in_columns = has_columns(X) and set(names) <= set(X.columns)
+    if not needed and not in_columns:
         return None
-    if by_array and not has_columns(X):
+    if by_array and not in_columns:
         text = "this model was fitted with costs by example, and it needs those of these examples"
         raise refusal("costs", None, f"an array of shape {shape}", f"Pass costs, an array of shape {shape}", text=text)
     return columns_of(X, model.cost_columns)

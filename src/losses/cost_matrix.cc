@@ -64,7 +64,27 @@ void CostMatrix::set_values(std::vector<double> cost) {
   by_truth_ = std::move(cost);
   width_ = by_truth_.size() / k_;
   by_prediction_.resize(by_truth_.size());
+  find_pointless();
   derive();
+}
+
+// Whatever the truth, another prediction costs no more, and for some truth less. A class is never pointless: it is the
+// cheapest for its own examples.
+void CostMatrix::find_pointless() {
+  pointless_.assign(width_, 0);
+  if (!has_actions() || varies()) return;
+  const auto beats = [&](std::size_t q, std::size_t p) {
+    bool less = false;
+    for (std::size_t t = 0; t < k_; ++t) {
+      const double here = by_truth_[t * width_ + p], there = by_truth_[t * width_ + q];
+      if (there > here) return false;
+      less = less || there < here;
+    }
+    return less;
+  };
+  for (std::size_t p = 0; p < width_; ++p)
+    for (std::size_t q = 0; q < width_ && class_of_[p] < 0 && pointless_[p] == 0; ++q)
+      pointless_[p] = beats(q, p) ? 1 : 0;
 }
 
 void CostMatrix::replace(std::span<const double> cost) {
@@ -84,10 +104,11 @@ void CostMatrix::derive() {
       by_prediction_[p * k_ + t] = row[p];
       symmetric_ = symmetric_ && row[p] == by_truth_[p * width_ + t] &&
                    (columns_.empty() || columns_[t * width_ + p] == columns_[p * width_ + t]);
-      excess += row[p] - best;
+      if (pointless_[p] == 0) excess += row[p] - best;
     }
   }
-  mean_off_diagonal_ = width_ >= 2 ? excess / (static_cast<double>(k_) * static_cast<double>(width_ - 1)) : 0;
+  const auto choices = width_ - static_cast<std::size_t>(std::count(pointless_.begin(), pointless_.end(), 1));
+  mean_off_diagonal_ = choices >= 2 ? excess / (static_cast<double>(k_) * static_cast<double>(choices - 1)) : 0;
 }
 
 CostMatrix CostMatrix::named(const std::string& name, std::size_t k) {

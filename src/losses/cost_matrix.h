@@ -95,7 +95,8 @@ class CostMatrix {
   double largest() const { return largest_; }
   double range() const { return largest_ - smallest_; }  // largest - smallest entry, the diagonal included
   // The mean cost of a mistake: of cost[t][p] - min cost[t] over t and all p but one that is best; positive unless
-  // there is one prediction only, whatever the sign of the costs.
+  // there is one prediction only, whatever the sign of the costs. Predictions that nobody would make, because another
+  // one never costs more, do not count: a column nobody uses does not change the unit of the costs.
   double mean_off_diagonal() const { return mean_off_diagonal_; }
   double operator()(std::size_t truth, std::size_t predicted) const { return by_truth_[truth * width_ + predicted]; }
   // cost[t][.]: what each prediction costs when the truth is t (a column of A).
@@ -106,10 +107,12 @@ class CostMatrix {
 
  private:
   void set_values(std::vector<double> cost);
+  void find_pointless();
   void derive();  // everything that follows from the entries by truth
   std::size_t k_ = 0, width_ = 0;
   std::vector<std::string> prediction_names_, columns_;
   std::vector<std::int32_t> class_of_;  // of every prediction where some are no classes; -1: it is none
+  std::vector<char> pointless_;         // 1: another prediction never costs more, and for some truth less
   std::string name_;
   LossKind kind_ = LossKind::matrix;
   double scale_ = 1, largest_ = 0, smallest_ = 0, mean_off_diagonal_ = 0;

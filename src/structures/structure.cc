@@ -18,6 +18,18 @@ bool Structure::takes(std::string_view option) const {
   return std::find(traits_.options.begin(), traits_.options.end(), option) != traits_.options.end();
 }
 
+std::vector<std::string> Structure::remarks(const Dataset& data, const TrainOptions& options) const {
+  if (!options.reject || traits_.losses == LossFamily::label_sets) return {};
+  const std::vector<double> costs = loss(options, data).values;  // that of rejection among them
+  if (costs.empty() || *options.reject > *std::min_element(costs.begin(), costs.end())) return {};
+  TrainOptions without = options;
+  without.reject.reset();
+  const std::vector<double> others = loss(without, data).values;
+  const double least = others.empty() ? 0 : *std::min_element(others.begin(), others.end());
+  return {fmt::format("--reject {}: no answer costs less, so everything is rejected; give a price above {}",
+                      *options.reject, least)};
+}
+
 Decoder Structure::decoder(const TrainOptions& options, const LossSummary& loss) const {
   const Decoder largest = traits_.largest;
   if (!loss.predictions.empty()) {

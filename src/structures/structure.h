@@ -189,7 +189,7 @@ class Structure {
   virtual Examples read(LineReader& lines, const Model& model, const ReadOptions& options, Truth truth,
                         const std::string& model_name) const = 0;
   // For people, before training: what they may not expect of these data.
-  virtual std::vector<std::string> remarks(const Dataset&, const TrainOptions&) const { return {}; }
+  virtual std::vector<std::string> remarks(const Dataset& data, const TrainOptions& options) const;
 
   // Labels that the parts of a cross-validation should have alike; none where there are none to go by.
   virtual Strata strata(const Dataset&) const { return Strata(); }

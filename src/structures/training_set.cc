@@ -71,14 +71,21 @@ bool same_for_all(const Groups& labels, std::span<const std::int32_t> predicted)
   return true;
 }
 
-RowTrainingSet::RowTrainingSet(Dataset data, const TrainOptions& options, bool bias, RowsWeigh rows_weigh,
-                               const Context& context, KernelForm form)
-    : data_(std::move(data)),
-      weight_(normalised_weights(data_)),
-      bias_(bias),
-      features_(prepare(std::exchange(data_.x, Features{}),
-                        rows_weigh == RowsWeigh::as_examples ? data_.weight : std::span<const double>{}, options,
-                        context, form)) {}
+std::vector<double> weights_of_rows(const Dataset& data) {
+  if (data.weight.empty() || data.weight.size() == rows(data.x)) return data.weight;
+  std::vector<double> out;
+  out.reserve(rows(data.x));
+  for (std::size_t i = 0; i < data.weight.size(); ++i)
+    out.insert(out.end(), data.feature_rows.end(i) - data.feature_rows.begin(i), data.weight[i]);
+  return out;
+}
+
+RowTrainingSet::RowTrainingSet(Dataset data, const TrainOptions& options, bool bias, const Context& context,
+                               KernelForm form)
+    : data_(std::move(data)), weight_(normalised_weights(data_)), bias_(bias), features_([&] {
+        const std::vector<double> weight = weights_of_rows(data_);
+        return prepare(std::exchange(data_.x, Features{}), weight, options, context, form);
+      }()) {}
 
 double RowTrainingSet::train_loss(const Solution& solution, const TrainOptions& options, Decoder decode,
                                   const Context& context) const {

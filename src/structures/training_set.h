@@ -75,6 +75,9 @@ void check_weights(const Dataset& data);
 void require_values(const Features& x);
 // p_i: the weights of the examples, summing to 1; times `factor`, one per example, unless that is empty.
 std::vector<double> normalised_weights(const Dataset& data, std::span<const double> factor = {});
+
+// Every row of features weighs what its example does; none: all weigh the same.
+std::vector<double> weights_of_rows(const Dataset& data);
 // Data or options so extreme that doubles cannot hold the answer give no model.
 void check_finite(const Solution& solution, std::span<const double> weights);
 void check_finite(const Solution& solution, std::span<const float> weights);
@@ -112,10 +115,8 @@ class RowTrainingSet : public TrainingSet {
   const PreparedFeatures& features() const { return features_; }
 
  protected:
-  // `data` has been checked. Rows that are no examples weigh the same when features are standardised.
-  enum class RowsWeigh { as_examples, equally };
-  RowTrainingSet(Dataset data, const TrainOptions& options, bool bias, RowsWeigh rows_weigh, const Context& context,
-                 KernelForm form);
+  // `data` has been checked.
+  RowTrainingSet(Dataset data, const TrainOptions& options, bool bias, const Context& context, KernelForm form);
 
   // How many scores the weights give a row.
   virtual std::size_t outputs() const = 0;

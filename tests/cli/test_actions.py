@@ -104,7 +104,18 @@ def test_dearer_rejection_is_rarer(m4n, small, tmp_path):
     for cost in ("-1", "0", "0.1", "0.3", "0.6", "5"):
         m4n.train(small, tmp_path / "m.m4n", f"--reject={cost}", "--surrogate", "crf")
         shares.append(m4n.json("eval", tmp_path / "m.m4n", small)["metrics"]["rejected"])
+        said = m4n("train", small, f"--reject={cost}", expect=DONE).stderr
+        assert ("no answer costs less, so everything is rejected; give a price above 0" in said) == (float(cost) <= 0)
     assert shares == sorted(shares, reverse=True) and shares[0] == shares[1] == 1 and shares[-1] == 0
+
+
+def test_a_price_nobody_pays_changes_nothing(m4n, small, tmp_path):
+    for surrogate in ("m4n", "crf"):
+        m4n.train(small, tmp_path / "plain.m4n", "--surrogate", surrogate, "--decode", "expected" if surrogate == "crf" else "adversary")
+        m4n.train(small, tmp_path / "dear.m4n", "--reject", "1000", "--surrogate", surrogate)
+        plain, dear = (m4n.json("info", tmp_path / name) for name in ("plain.m4n", "dear.m4n"))
+        assert plain["lambda"] == dear["lambda"]
+        assert labels(m4n, tmp_path / "plain.m4n", small) == labels(m4n, tmp_path / "dear.m4n", small)
 
 
 def test_a_model_read_elsewhere_decides_the_same(m4n, small, rejecting, tmp_path):

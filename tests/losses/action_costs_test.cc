@@ -44,6 +44,17 @@ TEST(ActionCosts, RowsAreTruthsColumnsArePredictions) {
   EXPECT_DOUBLE_EQ(cost.mean_off_diagonal(), 3.75 / 4);
 }
 
+// A column that nobody would ever choose does not change the unit of the costs; equal columns are choices.
+TEST(ActionCosts, PointlessPredictionsDoNotCountAsMistakes) {
+  const CostMatrix plain = CostMatrix::named("zero-one", 3);
+  for (const double price : {1.5, 1000.0, 1e30})
+    EXPECT_EQ(plain.with_reject(price, abc).mean_off_diagonal(), 1) << price;
+  EXPECT_DOUBLE_EQ(plain.with_reject(0.25, abc).mean_off_diagonal(), (2 + 0.25) / 3);
+  EXPECT_EQ(read("a,b,x,y\n0,4,2,2\n4,0,2,2\n").mean_off_diagonal(), 8.0 / 3);
+  EXPECT_EQ(read("a,b,x,y\n0,4,2,3\n4,0,2,2\n").mean_off_diagonal(), 3);  // y is never better than x
+  EXPECT_EQ(read("x,y\n1,2\n2,2\n").mean_off_diagonal(), 0);              // x is always the best
+}
+
 TEST(ActionCosts, MoreColumnsThanClassesHaveNames) {
   const auto names = [](std::size_t width) {
     std::vector<double> values(2 * width, 3.0);

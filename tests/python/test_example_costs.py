@@ -52,6 +52,14 @@ def test_columns_and_arrays_say_the_same(surrogate):
     assert by_array.score(new, truth, costs=as_array(new)) == pytest.approx(expected)
 
 
+def test_a_model_of_arrays_asks_for_an_array_of_frames_too():
+    X, y = loans(100)
+    model = MaxMinClassifier().fit(X, y, costs=as_array(X))
+    for frame in (X, X.to_numpy()):
+        with pytest.raises(m4n.Error, match=r"Pass costs, an array of shape \(100, 2, 2\)"):
+            model.score(frame, y)
+
+
 @pytest.mark.parametrize("smoothing", [0.0, 1.0])
 def test_rules_near_the_best(smoothing):
     X, y = loans(20000, 2)
@@ -157,7 +165,7 @@ def test_refusals():
     refused("must be an array", lambda: MaxMinClassifier().fit(X, y, costs=[["a"]]))
     model = MaxMinClassifier().fit(X, y, costs=as_array(X))
     refused("Pass costs", lambda: model.predict(X.to_numpy()))
-    refused("which X has not", lambda: model.predict(X))
+    refused("Pass costs", lambda: model.predict(X))
     refused("shape", lambda: model.predict(X, costs=np.zeros((60, 2, 3))))
     columns = MaxMinClassifier(COSTS).fit(X, y)
     refused("leave them out", lambda: columns.predict(X, costs=as_array(X)))

@@ -242,7 +242,7 @@ ChainTrainingSet::ChainTrainingSet(Dataset data, const TrainOptions& options, co
     const bool counted = input != nullptr && input->counted_tokens == data_.label.size();
     if (options.min_count > 1 && !counted) drop_rare(*sparse, options.min_count);
   } else if (options.standardize.value_or(false)) {
-    standardizer_ = fit_standardizer(view(data_.x), {});
+    standardizer_ = fit_standardizer(view(data_.x), weights_of_rows(data_));
     apply_in_place(standardizer_, data_.x);
   }
 }

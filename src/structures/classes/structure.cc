@@ -54,7 +54,7 @@ class Classes : public TableStructure {
     if (!table.output_names.empty()) return false;
     return (order_ == Order::grades) == (options.bins > 0 || has_raw_target(table));
   }
-  std::vector<std::string> remarks(const Dataset& data, const TrainOptions&) const override;
+  std::vector<std::string> remarks(const Dataset& data, const TrainOptions& options) const override;
 
   Strata strata(const Dataset& data) const override { return {data.label, Groups(data.label.size())}; }
 
@@ -210,17 +210,20 @@ std::vector<double> Classes::marginals(const Model& model, std::span<const doubl
 
 // Costs count steps between grades, so gaps between their numbers are lost; a user may have meant them. Tied targets
 // can leave grades without examples, which still count as steps in the costs.
-std::vector<std::string> Classes::remarks(const Dataset& data, const TrainOptions&) const {
+std::vector<std::string> Classes::remarks(const Dataset& data, const TrainOptions& options) const {
   const std::vector<std::string>& grades = data.class_names;
-  if (order_ != Order::grades) return {};
+  std::vector<std::string> out = Structure::remarks(data, options);
+  if (order_ != Order::grades) return out;
   if (!data.bins.cuts.empty()) {
     std::vector<std::string> empty;
     for (std::size_t g = 0; g < grades.size(); ++g)
       if (std::find(data.label.begin(), data.label.end(), static_cast<std::int32_t>(g)) == data.label.end())
         empty.push_back(grades[g]);
-    if (empty.empty()) return {};
-    return {fmt::format("no target falls into grade {}: tied targets; fewer --bins, or --binning width, avoid that",
-                        shown_list(empty, 10))};
+    if (!empty.empty())
+      out.push_back(
+          fmt::format("no target falls into grade {}: tied targets; fewer --bins, or --binning width, avoid that",
+                      shown_list(empty, 10)));
+    return out;
   }
   constexpr std::size_t most = 10;
   bool consecutive = true;
@@ -229,12 +232,13 @@ std::vector<std::string> Classes::remarks(const Dataset& data, const TrainOption
     if (r > 0) consecutive = consecutive && *finite_number(grades[r]) - *finite_number(grades[r - 1]) == 1;
     if (r < most) ranks.push_back(r);
   }
-  if (consecutive) return {};
+  if (consecutive) return out;
   const std::vector<std::string> first(grades.begin(), grades.begin() + static_cast<std::ptrdiff_t>(ranks.size()));
   const char* const more = grades.size() > most ? ", ..." : "";
-  return {
+  out.push_back(
       fmt::format("the grades {}{} count as ranks {}{}; give the costs with --loss FILE.csv if the distances matter",
-                  fmt::join(first, ", "), more, fmt::join(ranks, ", "), more)};
+                  fmt::join(first, ", "), more, fmt::join(ranks, ", "), more));
+  return out;
 }
 
 StructureTraits traits_of(std::string name, std::string summary) {

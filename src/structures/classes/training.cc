@@ -115,8 +115,7 @@ CostMatrix chosen_fixed_cost(const TrainOptions& options, const Dataset& data, c
 
 ClassTrainingSet::ClassTrainingSet(Dataset data, const TrainOptions& options, const std::string& usual_loss,
                                    const Context& context)
-    : RowTrainingSet(checked(std::move(data)), options, options.bias, RowsWeigh::as_examples, context,
-                     KernelForm::pairs),
+    : RowTrainingSet(checked(std::move(data)), options, options.bias, context, KernelForm::pairs),
       cost_(chosen_cost(options, data_, usual_loss)) {
   std::vector<double> factor = factors(data_, options.class_weight);
   weight_ = normalised_weights(data_, factor);

@@ -148,7 +148,7 @@ Dataset checked(Dataset data) {
 
 GraphTrainingSet::GraphTrainingSet(Dataset data, const TrainOptions& options, const std::string& usual_loss,
                                    const Context& context)
-    : RowTrainingSet(checked(std::move(data)), options, options.bias, RowsWeigh::equally, context, KernelForm::rows),
+    : RowTrainingSet(checked(std::move(data)), options, options.bias, context, KernelForm::rows),
       cost_(chosen_fixed_cost(options, data_, usual_loss)),
       structure_(*data_.graph) {
   if (structure_.edge_features.cols > 0 && structure_.edge_features.rows > 0 && options.standardize.value_or(true)) {

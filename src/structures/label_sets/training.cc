@@ -190,8 +190,7 @@ Dataset checked_label_sets(Dataset data) {
 // ---- labels apart
 
 LabelSetTrainingSet::LabelSetTrainingSet(Dataset data, const TrainOptions& options, const Context& context)
-    : RowTrainingSet(checked_label_sets(std::move(data)), options, options.bias, RowsWeigh::as_examples, context,
-                     KernelForm::pairs),
+    : RowTrainingSet(checked_label_sets(std::move(data)), options, options.bias, context, KernelForm::pairs),
       costs_(chosen_label_costs(options, data_.class_names)) {}
 
 void LabelSetTrainingSet::solve(const TrainOptions& options, Decoder decode, std::span<const double> lambdas,
@@ -243,8 +242,7 @@ std::shared_ptr<const ModelPart> LabelSetTrainingSet::finish(std::unique_ptr<Sol
 // ---- labels joined
 
 JoinedLabelTrainingSet::JoinedLabelTrainingSet(Dataset data, const TrainOptions& options, const Context& context)
-    : RowTrainingSet(checked_label_sets(std::move(data)), options, options.bias, RowsWeigh::as_examples, context,
-                     KernelForm::rows),
+    : RowTrainingSet(checked_label_sets(std::move(data)), options, options.bias, context, KernelForm::rows),
       costs_(chosen_label_costs(options, data_.class_names)),
       edges_(chosen_edges(options, data_)),
       structure_(shared_edges(edges_, data_.examples())) {

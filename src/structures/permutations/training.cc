@@ -230,9 +230,8 @@ PositionLossChoice chosen_position_loss(const TrainOptions& options, const std::
 // A bias would add the same to every matching.
 PermutationTrainingSet::PermutationTrainingSet(Dataset data, const TrainOptions& options, Permuted permuted,
                                                const Context& context)
-    : RowTrainingSet(
-          checked(std::move(data), permuted == Permuted::points), options, options.bias && permuted == Permuted::items,
-          permuted == Permuted::points ? RowsWeigh::equally : RowsWeigh::as_examples, context, KernelForm::rows),
+    : RowTrainingSet(checked(std::move(data), permuted == Permuted::points), options,
+                     options.bias && permuted == Permuted::items, context, KernelForm::rows),
       matching_(permuted == Permuted::points),
       loss_(chosen_position_loss(options, data_.class_names)) {
   for (std::size_t i = 0; i < data_.examples(); ++i)

@@ -42,8 +42,7 @@ std::vector<std::int32_t> decoded(std::span<const double> scores, std::size_t la
 class AtMostTwoTrainingSet : public RowTrainingSet {
  public:
   AtMostTwoTrainingSet(Dataset data, const TrainOptions& options, const Context& context)
-      : RowTrainingSet(checked_at_most_two(std::move(data)), options, options.bias, RowsWeigh::as_examples, context,
-                       KernelForm::rows) {}
+      : RowTrainingSet(checked_at_most_two(std::move(data)), options, options.bias, context, KernelForm::rows) {}
 
   void solve(const TrainOptions& options, Decoder, std::span<const double> lambdas, const Context& context,
              const Emit& emit) const override {
