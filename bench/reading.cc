@@ -1,15 +1,20 @@
-// bench_reading FOLDER: megabytes per second of reading plain CSV and LIBSVM files, generated into FOLDER, from the
-// page cache. Beside them std::strtod walks over the same bytes in memory: what parsing the numbers alone would cost
-// with the C library.
+// bench_reading FOLDER: megabytes per second (by the clock) of reading plain CSV, LIBSVM and CoNLL files, generated
+// into FOLDER, from the page cache, by one thread and by two; CoNLL with the template `chunking` to rows of attributes.
+// Beside them std::strtod walks over the same bytes in memory: what parsing the numbers alone would cost with the C
+// library.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <limits>
 
 #include "core/rng.h"
-#include "data/table.h"
 #include "m4n/error.h"
 #include "m4n/read.h"
 #include "support.h"
@@ -32,12 +37,23 @@ std::string libsvm_line(Rng& rng) {
   return line + "\n";
 }
 
-// A file of at least `megabytes`: a thousand different lines, over and over.
+// A sentence: words whose frequencies fall like their ranks, a tag that goes with the word, a label.
+std::string sentence(Rng& rng) {
+  std::string text;
+  for (std::uint64_t tokens = 5 + rng.below(30); tokens > 0; --tokens) {
+    const auto word = static_cast<int>(std::exp(10 * rng.uniform()));
+    text += fmt::format("word{} T{} {}\n", word, word % 40, rng.below(3) == 0 ? "B-NP" : "I-NP");
+  }
+  return text + "\n";
+}
+
+// A file of at least `megabytes`: `different` lines, over and over.
 template <class Line>
-void write_file(const std::filesystem::path& path, const std::string& header, double megabytes, Line&& line) {
+void write_file(const std::filesystem::path& path, const std::string& header, double megabytes, int different,
+                Line&& line) {
   Rng rng(5);
   std::string block;
-  for (int l = 0; l < 1000; ++l) block += line(rng);
+  for (int l = 0; l < different; ++l) block += line(rng);
   std::ofstream out(path, std::ios::binary);
   out << header;
   const auto wanted = static_cast<std::size_t>(1e6 * megabytes);
@@ -64,20 +80,34 @@ double walk(const std::string& text) {
   return sum;
 }
 
-Json measure(const std::filesystem::path& path, const std::string& what, int repeats) {
+double seconds_of(const std::function<void()>& body) {
+  const auto start = std::chrono::steady_clock::now();
+  body();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// read(threads) reads the file.
+Json measure(const std::filesystem::path& path, const std::string& what, int repeats, bool numbers,
+             const std::function<void(unsigned threads)>& read) {
   const std::string text = contents(path);
   const double megabytes = 1e-6 * static_cast<double>(text.size());
-  std::size_t read_rows = 0;
-  const double ours = fastest(repeats, [&] { read_rows = rows(read_table(path.string(), {}, Truth::required).x); });
+  double one = std::numeric_limits<double>::infinity(), two = one;
+  for (int r = 0; r < repeats; ++r) {  // in turn, so that what disturbs the machine disturbs both
+    one = std::min(one, seconds_of([&] { read(1); }));
+    two = std::min(two, seconds_of([&] { read(2); }));
+  }
+  Json out = {{"file", what},
+              {"megabytes", megabytes},
+              {"megabytes_per_second", megabytes / one},
+              {"two_threads_megabytes_per_second", megabytes / two}};
+  fmt::print(stderr, "  {}: {:.0f} MB/s, two threads {:.0f} MB/s\n", what, megabytes / one, megabytes / two);
+  if (!numbers) return out;
   double sum = 0;
   const double theirs = fastest(repeats, [&] { sum += walk(text.substr(text.find('\n') + 1)); });
-  fmt::print(stderr, "  {}: {:.0f} MB/s, strtod {:.0f} MB/s\n", what, megabytes / ours, megabytes / theirs);
+  fmt::print(stderr, "  strtod {:.0f} MB/s\n", megabytes / theirs);
   if (!(sum == sum)) throw Error("strtod found something that is not a number");
-  return {{"file", what},
-          {"rows", read_rows},
-          {"megabytes", megabytes},
-          {"megabytes_per_second", megabytes / ours},
-          {"strtod_megabytes_per_second", megabytes / theirs}};
+  out["strtod_megabytes_per_second"] = megabytes / theirs;
+  return out;
 }
 
 Json reading(const Settings& settings) {
@@ -91,15 +121,26 @@ Json reading(const Settings& settings) {
     return line + "label\n";
   };
   Json out = Json::array();
-  const auto one = [&](const char* name, const char* what, const std::string& head, auto&& line) {
+  const auto one = [&](const char* name, const char* what, const std::string& head, int different, bool numbers,
+                       auto&& line, const TrainOptions& options) {
     const std::filesystem::path path = folder / name;
-    write_file(path, head, megabytes, line);
-    out.push_back(measure(path, what, repeats));
+    write_file(path, head, megabytes, different, line);
+    out.push_back(measure(path, what, repeats, numbers, [&](unsigned threads) {
+      TrainOptions own = options;
+      read(path.string(), own, {}, {threads, {}, {}});
+    }));
     std::filesystem::remove(path);
   };
-  one("integers.csv", "CSV, integers", header(400), [](Rng& rng) { return csv_line(rng, false); });
-  one("decimals.csv", "CSV, 9 digits", header(50), [](Rng& rng) { return csv_line(rng, true); });
-  one("sparse.libsvm", "LIBSVM, 6 digits", "", libsvm_line);
+  TrainOptions table, text;
+  table.task = "multiclass";
+  text.task = "sequence";
+  text.text_template = "chunking";
+  one(
+      "integers.csv", "CSV, integers", header(400), 1000, true, [](Rng& rng) { return csv_line(rng, false); }, table);
+  one(
+      "decimals.csv", "CSV, 9 digits", header(50), 1000, true, [](Rng& rng) { return csv_line(rng, true); }, table);
+  one("sparse.libsvm", "LIBSVM, 6 digits", "", 1000, true, libsvm_line, table);
+  one("sentences.txt", "CoNLL, template chunking", "", 20000, false, sentence, text);
   return {{"reading", out}};
 }
 

@@ -173,8 +173,8 @@ int report(const CvArguments& arguments, const CvOptions& options, const CvResul
 int run(const CvArguments& arguments) {
   check(arguments);
   CvOptions options = arguments.options;
-  auto [data, raw, folds] =
-      read(arguments.data, options.train, [&](const std::string& text) { note(arguments.talk, text); });
+  auto [data, raw, folds] = read(
+      arguments.data, options.train, [&](const std::string& text) { note(arguments.talk, text); }, arguments.context);
   if (!folds.empty()) options.plan.fold_of = fold_numbers(folds);
   // Now rather than after all splits are done.
   if (!arguments.model.empty()) require_memory_for_pairs(options.train.features, data.examples());

@@ -28,7 +28,7 @@ int run(const EvalArguments& arguments) {
   const Model model = Model::load(arguments.model);
   const Structure& structure = structure_of(model);
   Input input = Input::open(arguments.data);
-  LineReader lines(input);
+  LineReader lines(input, {arguments.context.threads});
   const Examples examples = structure.read(lines, model, arguments.options.read, Truth::required, arguments.model);
   const std::vector<std::string> unseen(
       examples.names.begin() + static_cast<std::ptrdiff_t>(std::min(model.k(), examples.names.size())),

@@ -10,7 +10,6 @@
 
 #include "command.h"
 #include "m4n/error.h"
-#include "model/atomic_file.h"
 
 namespace m4n::cli {
 namespace {
@@ -46,10 +45,9 @@ void finish_output() {
 }
 
 void OutputSink::write(std::string_view text) {
-  if (path_.empty())
-    print(text);
-  else
-    whole_ += text;
+  if (path_.empty()) return print(text);
+  if (!file_) file_.emplace(path_);
+  file_->write(text);
 }
 
 void OutputSink::flush() {
@@ -57,10 +55,9 @@ void OutputSink::flush() {
 }
 
 void OutputSink::finish() {
-  if (path_.empty())
-    finish_output();
-  else
-    write_file_atomically(path_, whole_);
+  if (path_.empty()) return finish_output();
+  if (!file_) file_.emplace(path_);
+  file_->finish();
 }
 
 }  // namespace m4n::cli

@@ -1,8 +1,10 @@
 // Where words go: data to stdout or a file, everything else to stderr.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "model/atomic_file.h"
 #include "structures/structure.h"
 
 namespace m4n::cli {
@@ -22,7 +24,7 @@ void report_error(std::string_view text);
 void print(std::string_view text);
 void finish_output();
 
-// Text as it comes to standard output, or at the end and as a whole to a file.
+// Text as it comes to standard output, or to a file that is there when it is finished, as a whole.
 class OutputSink : public TextSink {
  public:
   explicit OutputSink(std::string path) : path_(std::move(path)) {}  // empty: standard output
@@ -31,7 +33,8 @@ class OutputSink : public TextSink {
   void finish();
 
  private:
-  std::string path_, whole_;
+  std::string path_;
+  std::optional<AtomicFile> file_;  // from the first write on
 };
 
 }  // namespace m4n::cli

@@ -13,6 +13,7 @@ namespace m4n::cli {
 namespace {
 
 constexpr std::uint64_t most_best = 1000;
+constexpr std::size_t chunk_bytes = std::size_t{1} << 16;  // of data that are predicted for at a time
 
 struct PredictArguments {
   TrainOptions options;  // only how files are read
@@ -31,7 +32,7 @@ int run(const PredictArguments& arguments) {
   request.model_name = arguments.model;
   request.warn = [](const std::string& text) { warn(text); };
   Input input = Input::open(arguments.data);
-  LineReader lines(input);
+  LineReader lines(input, {request.context.threads, chunk_bytes});
   OutputSink sink(arguments.out);
   structure_of(model).predict(model, lines, request, sink);
   sink.finish();
@@ -82,7 +83,10 @@ Command predict_command() {
       "predict with a trained model",
       "Prints a CSV with the header label, one line per example, in the order of the data; for rankings: the ranks "
       "r1,r2,.. (1 is the best). With --id COLUMN that column comes first. CSV columns are matched with the model's by "
-      "name; those that were label, weights or id in training may be there and are left alone.\n"
+      "name; those that were label, weights or id in training may be there and are left alone. Rows are read, "
+      "predicted for on all threads and written piece by piece, in memory that does not grow with their number (--json "
+      "keeps the "
+      "answers). Where a line is refused, standard output may have the answers before it; --out has none.\n"
       "\nSequences: CoNLL columns come out as they went in, with the label as one more column (separated as the line "
       "is); CRFsuite's attributes give one label per line; both keep blank lines, and on standard output are "
       "answered as they arrive, in memory that does not grow. Letters of words give a CSV with the header label.\n"

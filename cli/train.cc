@@ -40,7 +40,8 @@ void check(const TrainArguments& arguments) {
 
 FitResult learn(const TrainArguments& arguments) {
   TrainOptions options = arguments.options;
-  TrainingData data = read(arguments.data, options, [&](const std::string& text) { note(arguments.talk, text); });
+  TrainingData data = read(
+      arguments.data, options, [&](const std::string& text) { note(arguments.talk, text); }, arguments.context);
   for (const std::string& text : structure_named(options.task).remarks(data.data, options)) note(arguments.talk, text);
 
   TrainingLog log(arguments.log);  // an earlier log stays whole until the data are known to be good

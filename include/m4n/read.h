@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/model.h"
 #include "m4n/options.h"
@@ -23,8 +24,10 @@ struct TrainingData {
 using Notes = std::function<void(const std::string&)>;
 
 // Reads and labels training data of any task, plain or gzip; "-" is standard input. A task that `options` do not name
-// is guessed from the content, noted and set, and with it all that follows from the file.
-M4N_API TrainingData read(const std::string& path, TrainOptions& options, const Notes& note = {});
+// is guessed from the content, noted and set, and with it all that follows from the file. Of the context only the
+// number of threads counts.
+M4N_API TrainingData read(const std::string& path, TrainOptions& options, const Notes& note = {},
+                          const Context& context = {});
 
 // Data for a trained model, read the way its training data were.
 struct Examples {
@@ -41,6 +44,7 @@ struct Examples {
 
 enum class Truth { optional, required };  // prediction does without labels, evaluation does not
 
-M4N_API Examples read(const std::string& path, const Model& model, const ReadOptions& options, Truth truth);
+M4N_API Examples read(const std::string& path, const Model& model, const ReadOptions& options, Truth truth,
+                      const Context& context = {});
 
 }  // namespace m4n

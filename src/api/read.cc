@@ -36,14 +36,14 @@ const TableStructure& structure_by_columns(const RawTable& table, const TrainOpt
 }  // namespace
 }  // namespace detail
 
-TrainingData read(const std::string& path, TrainOptions& options, const Notes& note) {
+TrainingData read(const std::string& path, TrainOptions& options, const Notes& note, const Context& context) {
   using namespace detail;
   validate(options);
   if (names_a_file(options.loss) && !options.loss.starts_with(tree_prefix))
     options.read.costs = words_in_costs(options.loss);
   const Notes told = note ? note : [](const std::string&) {};
   Input input = Input::open(path);
-  LineReader lines(input);
+  LineReader lines(input, {context.threads});
   if (!options.task.empty()) return structure_named(options.task).read(lines, options, told);
   if (const Structure* const own = structure_by_form(options, lines.peek())) {
     options.task = own->name();
@@ -60,9 +60,10 @@ TrainingData read(const std::string& path, TrainOptions& options, const Notes& n
   return found.training_data(std::move(table), options, told);
 }
 
-Examples read(const std::string& path, const Model& model, const ReadOptions& options, Truth truth) {
+Examples read(const std::string& path, const Model& model, const ReadOptions& options, Truth truth,
+              const Context& context) {
   detail::Input input = detail::Input::open(path);
-  detail::LineReader lines(input);
+  detail::LineReader lines(input, {context.threads});
   return detail::structure_of(model).read(lines, model, options, truth, "the model");
 }
 

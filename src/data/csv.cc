@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <memory>
 #include <span>
 
 #include "core/message.h"
@@ -11,40 +12,87 @@
 namespace m4n::detail {
 namespace {
 
-class CsvRows {
+class CsvRows : public TableRows {
  public:
-  CsvRows(LineReader& lines, CsvColumns columns, Truth truth)
-      : lines_(lines), columns_(std::move(columns)), truth_(truth) {
-    matrix_.cols = columns_.feature_names.size();
-    for (const std::size_t c : columns_.cost_columns) table_.costs.names.push_back(columns_.names[c]);
-    table_.costs.values.cols = columns_.cost_columns.size();
+  CsvRows(std::shared_ptr<const CsvColumns> columns, Truth truth, const LinesBefore& before)
+      : shared_(std::move(columns)), columns_(*shared_), truth_(truth), before_(before) {
+    begin();
   }
 
-  RawTable read() {
-    BlankLines blank_lines;
-    for (std::string_view line; lines_.next(line);)
-      if (!blank_lines.pass(line, lines_, matrix_.rows > 0)) add(line);
-    if (matrix_.rows == 0)
-      throw Error(say("{}: only a header and no examples; expected one line per example", lines_.file()));
+  std::unique_ptr<TableRows> piece() const override {
+    return std::make_unique<CsvRows>(shared_, truth_, LinesBefore{true, {}});
+  }
+
+  void read(LineReader& lines) override {
+    lines_ = &lines;
+    for (std::string_view line; lines.next(line);)
+      if (!before_.blank.pass(line, lines, before_.examples)) {
+        add(line);
+        before_.examples = examples_ = true;
+      }
+  }
+
+  bool goes_on_with(const TableRows& piece) const override {
+    return before_.blank.waiting() == 0 && (before_.examples || !of(piece).examples_);
+  }
+
+  void pass(const TableRows& piece, const LineReader& chunk) override {
+    before_.examples = before_.examples || of(piece).examples_;
+    before_.blank.follow(of(piece).before_.blank, chunk.lines_before());
+  }
+
+  void append(TableRows& piece, const LineReader& chunk) override {
+    pass(piece, chunk);
+    auto& [rows, cols, values] = static_cast<CsvRows&>(piece).matrix_;
+    RawTable& own = static_cast<CsvRows&>(piece).table_;
+    for (std::size_t& line : own.line) line += chunk.lines_before();
+    matrix_.rows += rows;
+    append_moved(matrix_.values, values, chunk);
+    append_moved(table_.costs.values.values, own.costs.values.values, chunk);
+    append_moved(table_.target, own.target, chunk);
+    append_moved(table_.outputs, own.outputs, chunk);
+    append_moved(table_.weight, own.weight, chunk);
+    append_moved(table_.ids, own.ids, chunk);
+    append_moved(table_.folds, own.folds, chunk);
+    append_moved(table_.line, own.line, chunk);
+  }
+
+  RawTable take(std::size_t lines_before) override {
     table_.costs.values.rows = table_.costs.names.empty() ? 0 : matrix_.rows;
     table_.x = std::move(matrix_);
     if (columns_.target_column >= 0)
       table_.target_name = columns_.names[static_cast<std::size_t>(columns_.target_column)];
-    table_.feature_names = std::move(columns_.feature_names);
-    table_.left_out = std::move(columns_.left_out);
-    table_.output_names = std::move(columns_.output_names);
-    return std::move(table_);
+    table_.output_names = columns_.output_names;
+    for (std::size_t& line : table_.line) line += lines_before;
+    RawTable taken = std::move(table_);
+    begin();
+    return taken;
+  }
+
+  RawTable finish(const std::string& file) override {
+    if (!before_.examples) throw Error(say("{}: only a header and no examples; expected one line per example", file));
+    table_.feature_names = columns_.feature_names;
+    table_.left_out = columns_.left_out;
+    return take(0);
   }
 
  private:
+  // With no rows.
+  void begin() {
+    matrix_ = {0, columns_.feature_names.size(), {}};
+    table_ = {};
+    for (const std::size_t c : columns_.cost_columns) table_.costs.names.push_back(columns_.names[c]);
+    table_.costs.values.cols = columns_.cost_columns.size();
+  }
+
   void add(std::string_view line) {
-    make_room(matrix_.values, matrix_.cols, lines_);
-    make_room(table_.line, 1, lines_);
+    make_room(matrix_.values, matrix_.cols, *lines_);
+    make_room(table_.line, 1, *lines_);
     const std::size_t start = matrix_.values.size();
     matrix_.values.resize(start + matrix_.cols);
     double* const features = matrix_.values.data() + start;
     if (!columns_.cost_columns.empty()) {
-      make_room(table_.costs.values.values, columns_.cost_columns.size(), lines_);
+      make_room(table_.costs.values.values, columns_.cost_columns.size(), *lines_);
       table_.costs.values.values.resize((matrix_.rows + 1) * columns_.cost_columns.size());
     }
     line_ = line;
@@ -67,7 +115,7 @@ class CsvRows {
     if (p != end) refuse_length();
     if (!columns_.cost_columns.empty()) add_costs(features);
     if (columns_.outputs == OutputColumns::ranks && !columns_.output_names.empty()) check_ranks();
-    table_.line.push_back(lines_.line_number());
+    table_.line.push_back(lines_->line_number());
     ++matrix_.rows;
   }
 
@@ -87,7 +135,7 @@ class CsvRows {
       if (!is_weight(weight))
         throw Error(say("{}: weight {}; expected a number above 0, from {} to {}", where(c), weight, smallest_weight,
                         largest_weight));
-      make_room(table_.weight, 1, lines_);
+      make_room(table_.weight, 1, *lines_);
       table_.weight.push_back(weight);
       return;
     }
@@ -99,17 +147,17 @@ class CsvRows {
     }
     const std::string_view cell = text(p, end, c);
     if (role == CsvColumns::id) {
-      make_room(table_.ids, 1, lines_);
+      make_room(table_.ids, 1, *lines_);
       table_.ids.emplace_back(cell);
     } else if (role == CsvColumns::fold) {
       if (cell.empty()) throw Error(say("{}: missing fold; every example needs one", where(c)));
-      make_room(table_.folds, 1, lines_);
+      make_room(table_.folds, 1, *lines_);
       table_.folds.emplace_back(cell);
     } else if (role == CsvColumns::target) {
       const std::string_view label = trim(cell);
       if (label.empty() && truth_ == Truth::required)
         throw Error(say("{}: missing label; expected a class name or a number", where(c)));
-      make_room(table_.target, 1, lines_);
+      make_room(table_.target, 1, *lines_);
       table_.target.emplace_back(label);
     }
   }
@@ -119,7 +167,7 @@ class CsvRows {
     const std::size_t count = columns_.output_names.size();
     const bool ranks = columns_.outputs == OutputColumns::ranks;
     if (table_.outputs.size() == matrix_.rows * count) {
-      make_room(table_.outputs, count, lines_);
+      make_room(table_.outputs, count, *lines_);
       table_.outputs.resize(table_.outputs.size() + count);
     }
     const char* after = p;
@@ -147,7 +195,7 @@ class CsvRows {
         throw Error(
             say("{}: line {}: {} and {} both have the rank {}; every rank from 1 to {} must occur once: break "
                 "the tie, or leave the example out",
-                lines_.file(), lines_.line_number(), columns_.output_names[first - 1], columns_.output_names[j],
+                lines_->file(), lines_->line_number(), columns_.output_names[first - 1], columns_.output_names[j],
                 ranks[j], count));
       first = j + 1;
     }
@@ -182,18 +230,23 @@ class CsvRows {
   }
 
   std::string where(std::size_t c) const {
-    return fmt::format("{}: line {}, column {} ({})", lines_.file(), lines_.line_number(), c + 1,
+    return fmt::format("{}: line {}, column {} ({})", lines_->file(), lines_->line_number(), c + 1,
                        shown(columns_.names[c]));
   }
 
   [[noreturn]] void refuse_length() const {
-    throw Error(say("{}: line {}: found {} cells, expected {} as in the header", lines_.file(), lines_.line_number(),
-                    split_cells(line_, lines_.file(), lines_.line_number()).size(), columns_.names.size()));
+    throw Error(say("{}: line {}: found {} cells, expected {} as in the header", lines_->file(), lines_->line_number(),
+                    split_cells(line_, lines_->file(), lines_->line_number()).size(), columns_.names.size()));
   }
 
-  LineReader& lines_;
-  CsvColumns columns_;
+  static const CsvRows& of(const TableRows& piece) { return static_cast<const CsvRows&>(piece); }
+
+  LineReader* lines_ = nullptr;
+  std::shared_ptr<const CsvColumns> shared_;  // by all pieces
+  const CsvColumns& columns_;
   Truth truth_;
+  LinesBefore before_;
+  bool examples_ = false;  // of its own
   std::string_view line_;  // being read
   std::string storage_;
   std::vector<std::size_t> item_of_;  // the item of every rank in this row, from 1; 0: none yet
@@ -203,14 +256,15 @@ class CsvRows {
 
 }  // namespace
 
-RawTable read_csv(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected) {
+std::unique_ptr<TableRows> csv_rows(LineReader& lines, const ReadOptions& options, Truth truth,
+                                    const ExpectedColumns* expected) {
   std::string_view header;
   bool found = false;
   while (!found && lines.next(header)) found = !trim(header).empty();
   if (!found) throw Error(say("{}: only blank lines; expected a header and examples", lines.file()));
   CsvColumns columns = assign_columns(split_cells(header, lines.file(), lines.line_number()), lines.file(),
                                       lines.line_number(), options, truth, expected);
-  return CsvRows(lines, std::move(columns), truth).read();
+  return std::make_unique<CsvRows>(std::make_shared<const CsvColumns>(std::move(columns)), truth, LinesBefore{});
 }
 
 }  // namespace m4n::detail

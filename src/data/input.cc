@@ -3,6 +3,7 @@
 #include "data/input.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -37,6 +38,7 @@ struct Input::State {
   std::uint64_t stored_total = 0, stored_read = 0;
   std::string head;  // the first bytes, read to look for the gzip mark and not yet passed on
   bool packed = false, member_open = false, stored_end = false;
+  std::string damage;  // of the packed bytes
   std::vector<unsigned char> packed_buffer;
   z_stream zip{};
 
@@ -61,6 +63,11 @@ struct Input::State {
       text.remove_prefix(count);
     }
     stored_read += count;
+    if (count == 0 && stored_read < stored_total)
+      throw Error(say(
+          "{}: ends after {} bytes, but had {} when it was opened: it is being written, or was cut; => read it again "
+          "when it is whole",
+          name, stored_read, stored_total));
     return count;
   }
 
@@ -93,7 +100,8 @@ struct Input::State {
   std::size_t read_packed(char* out, std::size_t size) {
     constexpr std::size_t most_at_once = std::size_t{1} << 30;
     std::size_t done = 0;
-    while (done < size && !stored_end) {
+    while (done < size && !stored_end && damage.empty()) {
+      if (done > 0 && zip.avail_in == 0) break;  // a failure to read more is for the next call
       if (!refill_packed()) {
         if (member_open)
           throw Error(say("{}: the gzip data end too early (a truncated file); fetch or pack it again", name));
@@ -109,12 +117,16 @@ struct Input::State {
       zip.avail_out = static_cast<uInt>(room);
       const int status = inflate(&zip, Z_NO_FLUSH);
       done += room - zip.avail_out;
-      if (status == Z_STREAM_END)
+      if (status == Z_STREAM_END) {
         member_open = false;
-      else if (status != Z_OK && status != Z_BUF_ERROR)
-        throw Error(say("{}: damaged gzip data ({}); fetch or pack it again", name,
-                        zip.msg != nullptr ? zip.msg : "zlib cannot unpack it"));
+      } else if (status != Z_OK && status != Z_BUF_ERROR) {
+        damage = zip.msg != nullptr ? zip.msg : "zlib cannot unpack it";
+        break;
+      }
     }
+    // What is behind the damage is not read; what is before it may be refused for reasons of its own.
+    if (done == 0 && !damage.empty())
+      throw Error(say("{}: damaged gzip data ({}); fetch or pack it again", name, damage));
     return done;
   }
 };
@@ -137,10 +149,9 @@ Input Input::open(const std::string& path) {
     throw Error(say("{}: is a directory; => name a data file in it", path));
   state->file.reset(std::fopen(path.c_str(), "rb"));
   if (!state->file) throw Error(say("{}: cannot be opened: {}", path, std::generic_category().message(errno)));
-  if (std::filesystem::is_regular_file(path, ignored)) {
-    const std::uintmax_t size = std::filesystem::file_size(path, ignored);
-    if (!ignored) state->stored_total = size;
-  }
+  struct stat file {};
+  if (::fstat(::fileno(state->file.get()), &file) == 0 && S_ISREG(file.st_mode))
+    state->stored_total = static_cast<std::uint64_t>(file.st_size);
   return Input(std::move(state));
 }
 

@@ -4,6 +4,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "core/message.h"
 #include "data/table.h"
@@ -14,29 +17,69 @@ namespace {
 constexpr std::uint64_t largest_index = std::uint64_t{1} << 31;
 constexpr std::size_t usual_index = 1'000'000;  // up to here no question is asked
 
-class LibsvmRows {
+class LibsvmRows : public TableRows {
  public:
-  LibsvmRows(LineReader& lines, Truth truth, const ExpectedColumns* expected)
-      : lines_(lines), truth_(truth), expected_(expected) {}
+  LibsvmRows(Truth truth, const ExpectedColumns* expected, const LinesBefore& before)
+      : truth_(truth), expected_(expected), before_(before) {}
 
-  RawTable read() {
-    BlankLines blank_lines;
-    for (std::string_view line; lines_.next(line);) {
-      if (blank_lines.pass(line, lines_, matrix_.rows > 0)) continue;
+  std::unique_ptr<TableRows> piece() const override {
+    return std::make_unique<LibsvmRows>(truth_, expected_, LinesBefore{true, {}});
+  }
+
+  void read(LineReader& lines) override {
+    lines_ = &lines;
+    for (std::string_view line; lines.next(line);) {
+      if (before_.blank.pass(line, lines, before_.examples)) continue;
       const std::size_t hash = line.find('#');
       if (trim(line.substr(0, hash)).empty()) continue;  // a comment alone is no example
       add(line.substr(0, hash));
+      before_.examples = examples_ = true;
     }
-    if (matrix_.rows == 0) throw Error(say("{}: no examples; expected lines label index:value ..", lines_.file()));
-    if (expected_ != nullptr)
-      matrix_.cols = expected_->d;
-    else
-      refuse_lone_index();
-    if (matrix_.cols == 0)
-      throw Error(say("{}: no index:value pair in the whole file; there is nothing to learn from", lines_.file()));
+  }
+
+  bool goes_on_with(const TableRows& piece) const override {
+    const bool same = !labelled_ || !of(piece).labelled_ || *labelled_ == *of(piece).labelled_;
+    return same && before_.blank.waiting() == 0 && (before_.examples || !of(piece).examples_);
+  }
+
+  void pass(const TableRows& piece, const LineReader& chunk) override {
+    if (!labelled_) labelled_ = of(piece).labelled_;
+    before_.examples = before_.examples || of(piece).examples_;
+    before_.blank.follow(of(piece).before_.blank, chunk.lines_before());
+  }
+
+  void append(TableRows& piece, const LineReader& chunk) override {
+    pass(piece, chunk);
+    auto& other = static_cast<LibsvmRows&>(piece);
+    for (std::size_t& line : other.table_.line) line += chunk.lines_before();
+    append_moved(table_.line, other.table_.line, chunk);
+    append_moved(table_.target, other.table_.target, chunk);
+    const std::size_t entries = matrix_.value.size();
+    make_room(matrix_.row_start, other.matrix_.rows, chunk);
+    for (std::size_t r = 1; r <= other.matrix_.rows; ++r)
+      matrix_.row_start.push_back(entries + other.matrix_.row_start[r]);
+    append_moved(matrix_.value, other.matrix_.value, chunk);
+    append_moved(matrix_.column, other.matrix_.column, chunk);
+    matrix_.rows += other.matrix_.rows;
+    if (other.matrix_.cols <= matrix_.cols) return;
+    matrix_.cols = other.matrix_.cols;
+    largest_index_line_ = chunk.lines_before() + other.largest_index_line_;
+  }
+
+  RawTable take(std::size_t lines_before) override {
+    if (expected_ != nullptr) matrix_.cols = expected_->d;
     if (!table_.target.empty()) table_.target_name = "label";
-    table_.x = std::move(matrix_);
-    return std::move(table_);
+    table_.x = std::exchange(matrix_, {});
+    for (std::size_t& line : table_.line) line += lines_before;
+    return std::exchange(table_, {});
+  }
+
+  RawTable finish(const std::string& file) override {
+    if (!before_.examples) throw Error(say("{}: no examples; expected lines label index:value ..", file));
+    if (expected_ == nullptr) refuse_lone_index(file);
+    if ((expected_ != nullptr ? expected_->d : matrix_.cols) == 0)
+      throw Error(say("{}: no index:value pair in the whole file; there is nothing to learn from", file));
+    return take(0);
   }
 
  private:
@@ -62,8 +105,8 @@ class LibsvmRows {
             "{}: index {}, but the model has {} features; => leave such entries out, or train on data that have them",
             where(), index, expected_->d));
       if (matrix_.value.size() == matrix_.value.capacity()) {
-        make_room(matrix_.value, 1, lines_);
-        make_room(matrix_.column, 1, lines_);
+        make_room(matrix_.value, 1, *lines_);
+        make_room(matrix_.column, 1, *lines_);
       }
       matrix_.column.push_back(static_cast<std::uint32_t>(index - 1));
       matrix_.value.push_back(value);
@@ -72,12 +115,12 @@ class LibsvmRows {
     }
     if (previous > matrix_.cols) {
       matrix_.cols = static_cast<std::size_t>(previous);
-      largest_index_line_ = lines_.line_number();
+      largest_index_line_ = lines_->line_number();
     }
-    make_room(matrix_.row_start, 1, lines_);
+    make_room(matrix_.row_start, 1, *lines_);
     matrix_.row_start.push_back(matrix_.value.size());
-    make_room(table_.line, 1, lines_);
-    table_.line.push_back(lines_.line_number());
+    make_room(table_.line, 1, *lines_);
+    table_.line.push_back(lines_->line_number());
     ++matrix_.rows;
   }
 
@@ -96,18 +139,19 @@ class LibsvmRows {
           say("{}: label {} with a comma; multi-label data are not supported by this command, and class "
               "names in LIBSVM files have no commas",
               where(), shown(word)));
-    if (matrix_.rows > 0 && labelled == table_.target.empty())
+    if (labelled_.value_or(labelled) != labelled)
       throw Error(
           say("{}: the line begins with {} and has {} label, unlike the lines before; expected all lines "
               "with a label or all without",
               where(), shown(word), labelled ? "a" : "no"));
+    labelled_ = labelled;
     if (!labelled) return p;
-    make_room(table_.target, 1, lines_);
+    make_room(table_.target, 1, *lines_);
     table_.target.emplace_back(word);
     return stop;
   }
 
-  std::string where() const { return fmt::format("{}: line {}", lines_.file(), lines_.line_number()); }
+  std::string where() const { return fmt::format("{}: line {}", lines_->file(), lines_->line_number()); }
 
   [[noreturn]] void refuse(const char* token, const char* end) const {
     const char* stop = token;
@@ -120,13 +164,13 @@ class LibsvmRows {
   }
 
   // Weights are dense in the features: one index out of the way, an id or a hash, would ask for all the memory.
-  void refuse_lone_index() const {
+  void refuse_lone_index(const std::string& file) const {
     const std::size_t entries = matrix_.value.size();
     if (matrix_.cols <= usual_index || matrix_.cols / 1000 <= entries) return;
     throw Error(
         say("{}: line {}: index {}, but the file has only {} {}: the model needs weights for every index up to "
             "the largest; renumber the features from 1",
-            lines_.file(), largest_index_line_, matrix_.cols, entries, entries == 1 ? "entry" : "entries"));
+            file, largest_index_line_, matrix_.cols, entries, entries == 1 ? "entry" : "entries"));
   }
 
   [[noreturn]] void refuse_index(std::uint64_t index, std::uint64_t previous) const {
@@ -136,9 +180,14 @@ class LibsvmRows {
         say("{}: index {} after {}; indices must increase within a line, each only once", where(), index, previous));
   }
 
-  LineReader& lines_;
+  static const LibsvmRows& of(const TableRows& piece) { return static_cast<const LibsvmRows&>(piece); }
+
+  LineReader* lines_ = nullptr;
   Truth truth_;
   const ExpectedColumns* expected_;
+  LinesBefore before_;
+  bool examples_ = false;         // of its own
+  std::optional<bool> labelled_;  // all lines, or none; not known before the first example
   std::size_t largest_index_line_ = 0;
   SparseMatrix matrix_;
   RawTable table_;
@@ -146,7 +195,8 @@ class LibsvmRows {
 
 }  // namespace
 
-RawTable read_libsvm(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected) {
+std::unique_ptr<TableRows> libsvm_rows(LineReader& lines, const ReadOptions& options, Truth truth,
+                                       const ExpectedColumns* expected) {
   for (const auto& [name, option] : {std::pair{&options.target, "target"},
                                      {&options.weights, "weights"},
                                      {&options.id, "id"},
@@ -159,7 +209,7 @@ RawTable read_libsvm(LineReader& lines, const ReadOptions& options, Truth truth,
     throw UsageError(say("{}: LIBSVM files have no named columns, so {} cannot be found here; => use CSV", lines.file(),
                          options.ignore.empty() ? say("the costs' {}", shown_list(expected->costs, 5))
                                                 : say("--ignore {}", fmt::join(options.ignore, ","))));
-  return LibsvmRows(lines, truth, expected).read();
+  return std::make_unique<LibsvmRows>(truth, expected, LinesBefore{});
 }
 
 }  // namespace m4n::detail

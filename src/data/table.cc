@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "core/message.h"
+#include "core/parallel.h"
+#include "data/chunks.h"
 #include "data/text.h"
 
 namespace m4n::detail {
@@ -55,13 +57,33 @@ bool BlankLines::pass(std::string_view line, const LineReader& lines, bool examp
   return false;
 }
 
-RawTable read_table(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected) {
+std::unique_ptr<TableRows> table_rows(LineReader& lines, const ReadOptions& options, Truth truth,
+                                      const ExpectedColumns* expected) {
   if (lines.peek().empty()) throw Error(say("{}: is empty; expected a CSV or LIBSVM file", lines.file()));
   const std::string format = options.format.empty() ? format_of(lines.peek()) : options.format;
   if (format != "csv" && format != "libsvm")
     throw UsageError(say("--format {} holds no table of examples. => Leave it out", format));
-  RawTable table =
-      format == "libsvm" ? read_libsvm(lines, options, truth, expected) : read_csv(lines, options, truth, expected);
+  return format == "libsvm" ? libsvm_rows(lines, options, truth, expected) : csv_rows(lines, options, truth, expected);
+}
+
+RawTable read_table(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected) {
+  const std::unique_ptr<TableRows> rows = table_rows(lines, options, truth, expected);
+  if (thread_count(lines.chunking().threads) == 1)
+    rows->read(lines);
+  else
+    in_chunks(
+        lines,
+        [&](LineReader& chunk, unsigned) {
+          std::unique_ptr<TableRows> piece = rows->piece();
+          piece->read(chunk);
+          return piece;
+        },
+        [&](LineReader& chunk, std::unique_ptr<TableRows>* piece, unsigned) {
+          if (piece != nullptr && rows->goes_on_with(**piece)) return rows->append(**piece, chunk);
+          chunk.rewind();
+          rows->read(chunk);
+        });
+  RawTable table = rows->finish(lines.file());
   table.path = lines.file();
   return table;
 }

@@ -1,10 +1,12 @@
-// The readers behind read_table, one per format. They fill a RawTable line by line; beside the result they hold one
-// buffer of text.
+// The readers behind read_table, one per format. They fill a RawTable line by line; beside the result they hold the
+// text and the rows of a few chunks for every thread.
 #pragma once
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -55,8 +57,55 @@ RawTable read_table(LineReader& lines, const ReadOptions& options, Truth truth, 
 RawTable read_table(const std::string& path, const ReadOptions& options, Truth truth,
                     const ExpectedColumns* expected = nullptr);
 
-RawTable read_csv(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected);
-RawTable read_libsvm(LineReader& lines, const ReadOptions& options, Truth truth, const ExpectedColumns* expected);
+// Passes over blank lines at the end of a file and refuses them between examples, where they may be lost examples.
+class BlankLines {
+ public:
+  // True if the line is blank. Throws if it is not, but blank lines came before it and after an example.
+  bool pass(std::string_view line, const LineReader& lines, bool examples_before);
+  // The first of the blank lines at the end; 0: there are none.
+  std::size_t waiting() const { return first_blank_; }
+  // What stands behind `lines` lines that had none waiting has these.
+  void follow(const BlankLines& piece, std::size_t lines) {
+    first_blank_ = piece.first_blank_ == 0 ? 0 : lines + piece.first_blank_;
+  }
+
+ private:
+  std::size_t first_blank_ = 0;
+};
+
+// Rows of one format. A table is read as a whole, or in pieces, each from a chunk of lines (data/chunks.h).
+class TableRows {
+ public:
+  virtual ~TableRows() = default;
+  // A reader of lines from the middle of the file, with the guess that nothing is special there. They are numbered as
+  // in the chunk.
+  virtual std::unique_ptr<TableRows> piece() const = 0;
+  // All lines of the file, or of a chunk.
+  virtual void read(LineReader& lines) = 0;
+  // Whether the guess was right for a piece that follows what was read so far.
+  virtual bool goes_on_with(const TableRows& piece) const = 0;
+  // A piece that goes on: what follows it must know, and with append() its rows.
+  virtual void pass(const TableRows& piece, const LineReader& chunk) = 0;
+  virtual void append(TableRows& piece, const LineReader& chunk) = 0;
+  // The rows so far, which leave it; of a piece those behind `lines_before` lines of the file.
+  virtual RawTable take(std::size_t lines_before) = 0;
+  // At the end of the file. Throws Error unless it can be learnt from, or predicted for.
+  virtual RawTable finish(const std::string& file) = 0;
+};
+
+// What table readers know of the lines before.
+struct LinesBefore {
+  bool examples = false;
+  BlankLines blank;
+};
+
+std::unique_ptr<TableRows> csv_rows(LineReader& lines, const ReadOptions& options, Truth truth,
+                                    const ExpectedColumns* expected);
+std::unique_ptr<TableRows> libsvm_rows(LineReader& lines, const ReadOptions& options, Truth truth,
+                                       const ExpectedColumns* expected);
+// Of the format that the file has.
+std::unique_ptr<TableRows> table_rows(LineReader& lines, const ReadOptions& options, Truth truth,
+                                      const ExpectedColumns* expected);
 
 // A dataset without labels, one row per example; what it holds is moved out of the table.
 Dataset unlabelled(RawTable& table);
@@ -90,16 +139,6 @@ struct CsvColumns {
 CsvColumns assign_columns(std::vector<std::string> header, const std::string& file, std::size_t line,
                           const ReadOptions& options, Truth truth, const ExpectedColumns* expected);
 
-// Passes over blank lines at the end of a file and refuses them between examples, where they may be lost examples.
-class BlankLines {
- public:
-  // True if the line is blank. Throws if it is not, but blank lines came before it and after an example.
-  bool pass(std::string_view line, const LineReader& lines, bool examples_before);
-
- private:
-  std::size_t first_blank_ = 0;
-};
-
 // Room for `extra` more elements: as many as the share of the file read so far promises, but while that is far away
 // only a step towards it, to judge again from more text. Arrays end up about as large as their contents, seldom copied.
 template <class T>
@@ -111,6 +150,13 @@ void make_room(std::vector<T>& values, std::size_t extra, const LineReader& line
   const double promised = fraction > 0 ? 1.05 * size / fraction : 1.5 * size;
   const double step = promised > 16 * size ? 8 * size : promised;
   values.reserve(std::max({needed, std::size_t{256}, static_cast<std::size_t>(step)}));
+}
+
+// Moves `piece` behind `values`.
+template <class T>
+void append_moved(std::vector<T>& values, std::vector<T>& piece, const LineReader& lines) {
+  make_room(values, piece.size(), lines);
+  values.insert(values.end(), std::make_move_iterator(piece.begin()), std::make_move_iterator(piece.end()));
 }
 
 // Labels of tokens and nodes as numbers, with or without a list of labels that a model knows.

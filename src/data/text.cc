@@ -91,7 +91,8 @@ std::optional<double> finite_number(std::string_view text) {
   return value;
 }
 
-LineReader::LineReader(Input& input) : input_(input), buffer_(std::size_t{1} << 16) {
+LineReader::LineReader(Input& input, const Chunking& chunking)
+    : input_(&input), chunking_(chunking), buffer_(std::size_t{1} << 16) {
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   while (end_ < byte_order_mark.size() && refill()) {
   }
@@ -100,23 +101,80 @@ LineReader::LineReader(Input& input) : input_(input), buffer_(std::size_t{1} << 
 
 // Reads more behind what is left of the buffer, which grows where a line is longer than it.
 bool LineReader::refill() {
-  constexpr std::size_t longest_line = std::size_t{1} << 30;
   if (input_ended_) return false;
   std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
   end_ -= begin_;
   begin_ = 0;
-  if (end_ == buffer_.size()) {
-    if (buffer_.size() >= longest_line)
-      throw Error(say("{}: line {}: longer than {} bytes; this is no text file of examples", file(), line_number_ + 1,
+  return read_behind(buffer_, end_);
+}
+
+// Reads more behind the first `size` of the bytes, which hold no whole line where they are full.
+bool LineReader::read_behind(std::vector<char>& bytes, std::size_t& size) {
+  constexpr std::size_t longest_line = std::size_t{1} << 30;
+  if (input_ended_) return false;
+  if (size == bytes.size()) {
+    if (bytes.size() >= longest_line)
+      throw Error(say("{}: line {}: longer than {} bytes; this is no text file of examples", file(), line_number() + 1,
                       longest_line));
-    buffer_.resize(buffer_.size() * 2);
+    bytes.resize(bytes.size() * 2);
   }
-  const std::size_t room = buffer_.size() - end_;
-  const std::size_t count = input_.read(buffer_.data() + end_, room);
-  end_ += count;
+  const std::size_t count = input_->read(bytes.data() + size, bytes.size() - size);
+  size += count;
   text_read_ += count;
   input_ended_ = count == 0;
   return count > 0;
+}
+
+LineReader LineReader::chunk() const {
+  LineReader out(*input_, chunking_, Empty{});
+  out.input_ended_ = out.is_chunk_ = true;
+  return out;
+}
+
+bool LineReader::cut(LineReader& out) {
+  if (failure_) std::rethrow_exception(failure_);
+  std::vector<char>& bytes = out.buffer_;
+  const std::size_t wanted = std::max<std::size_t>(chunking_.bytes, 1), waiting = end_ - begin_;
+  out.rewind();
+  out.end_ = out.lines_before_ = 0;
+  out.placed_ = false;
+  out.fraction_from_ = fraction_read();
+  const auto newline_from = [&](std::size_t offset) -> const char* {
+    const void* at = offset < waiting ? std::memchr(buffer_.data() + begin_ + offset, '\n', waiting - offset) : nullptr;
+    return static_cast<const char*>(at);
+  };
+  if (const char* const newline = newline_from(wanted - 1)) {
+    out.end_ = static_cast<std::size_t>(newline + 1 - (buffer_.data() + begin_));
+    bytes.assign(newline + 1 - out.end_, newline + 1);
+    begin_ += out.end_;
+    out.fraction_to_ = fraction_read();
+    return true;
+  }
+  // Behind what is waiting more is read, to the wanted size and to the end of a line.
+  bytes.resize(std::max({bytes.size(), wanted, waiting + 1}));
+  std::memcpy(bytes.data(), buffer_.data() + begin_, waiting);
+  begin_ = end_ = 0;
+  std::size_t size = waiting;
+  const char* last = nullptr;  // newline among what was read
+  std::size_t searched = 0;
+  const auto find_last = [&] {
+    last = static_cast<const char*>(memrchr(bytes.data() + searched, '\n', size - searched));
+    searched = size;
+  };
+  try {
+    while (last == nullptr && read_behind(bytes, size))
+      if (size >= wanted) find_last();
+  } catch (const Error&) {
+    failure_ = std::current_exception();
+    find_last();
+    if (last == nullptr) throw;
+  }
+  out.end_ = last == nullptr ? size : static_cast<std::size_t>(last + 1 - bytes.data());
+  end_ = size - out.end_;
+  if (buffer_.size() < end_) buffer_.resize(end_);
+  std::memcpy(buffer_.data(), bytes.data() + out.end_, end_);
+  out.fraction_to_ = fraction_read();
+  return out.end_ > 0;
 }
 
 bool LineReader::next(std::string_view& line) {
@@ -161,8 +219,12 @@ bool LineReader::block_waits() const {
 }
 
 double LineReader::fraction_read() const {
+  if (is_chunk_) {
+    const double own = end_ == 0 ? 1 : static_cast<double>(begin_) / static_cast<double>(end_);
+    return placed_ ? fraction_from_ + own * (fraction_to_ - fraction_from_) : own;
+  }
   if (text_read_ == 0) return 0;
-  return input_.fraction_read() * static_cast<double>(text_read_ - (end_ - begin_)) / static_cast<double>(text_read_);
+  return input_->fraction_read() * static_cast<double>(text_read_ - (end_ - begin_)) / static_cast<double>(text_read_);
 }
 
 std::optional<std::string_view> next_cell(const char*& p, const char* end, std::string& storage) {

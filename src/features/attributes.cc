@@ -221,6 +221,21 @@ void AttributeCounter::add(const AttributeBatch& batch) {
   }
 }
 
+void AttributeCounter::append(const AttributeCounter& piece) {
+  const NameTable& names = piece.names_;
+  const auto tag = [&](std::size_t i) { return static_cast<std::uint32_t>(scratch_.hash[i]); };
+  scratch_.hash.resize(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    scratch_.hash[i] = attribute_hash(names.name(i));
+    names_.prefetch(tag(i));
+  }
+  std::vector<std::uint32_t> number(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) number[i] = names_.find_or_add(names.name(i), tag(i));
+  count_.resize(names_.size());
+  for (std::size_t i = 0; i < names.size(); ++i) count_[number[i]] += piece.count_[i];
+  append_rows(piece.rows_, rows_, [&](std::uint32_t column) { return number[column]; });
+}
+
 // The numbers of the names that are kept, in the order of their columns.
 std::vector<std::uint32_t> AttributeCounter::frequent_first(std::uint64_t min_count) const {
   std::vector<std::uint32_t> order;

@@ -129,11 +129,13 @@ class AttributeDictionary {
   NameTable names_;
 };
 
-// Builds a dictionary and the matrix of the training tokens in one pass over them.
+// Builds a dictionary and the matrix of the training tokens in one pass over them, as a whole or in pieces: a piece
+// counts runs of tokens by itself, and what it found is appended in their order. The result is the same.
 class AttributeCounter {
  public:
   void reserve(std::size_t tokens, std::size_t attributes);
   void add(const AttributeBatch& batch);
+  void append(const AttributeCounter& piece);
   // Ends the counting. The rows of the matrix are the tokens added, in order.
   AttributeDictionary finish(std::uint64_t min_count, SparseMatrix& out);
 
@@ -171,6 +173,20 @@ inline void append_merged_row(std::vector<std::pair<std::uint32_t, double>>& row
   }
   out.row_start.push_back(out.column.size());
   ++out.rows;
+}
+
+// Appends the rows of a piece; their columns by `column`.
+template <class Column>
+void append_rows(const SparseMatrix& piece, SparseMatrix& out, Column&& column) {
+  const std::size_t before = out.column.size();
+  for (std::size_t r = 1; r <= piece.rows; ++r) out.row_start.push_back(before + piece.row_start[r]);
+  for (const std::uint32_t c : piece.column) out.column.push_back(column(c));
+  out.value.insert(out.value.end(), piece.value.begin(), piece.value.end());
+  out.rows += piece.rows;
+  out.cols = std::max(out.cols, piece.cols);
+}
+inline void append_rows(const SparseMatrix& piece, SparseMatrix& out) {
+  append_rows(piece, out, [](std::uint32_t column) { return column; });
 }
 
 }  // namespace m4n::detail

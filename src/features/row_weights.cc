@@ -22,17 +22,14 @@ std::span<const EnumName<KernelKind>> enum_names() {
   return names;
 }
 const char* to_string(KernelKind kind) { return name_of(kind); }
-namespace {
-
-constexpr std::size_t rows_scored_at_once = 512;  // rows a thread takes at a time
 
 // Weights in the layout of the kernels.
-struct PaddedWeights {
+struct PaddedRowWeights {
   std::size_t stride;
   AlignedVector<double> w;
   const double* bias = nullptr;
 
-  PaddedWeights(const RowWeights& rows, std::size_t width, std::size_t outputs)
+  PaddedRowWeights(const RowWeights& rows, std::size_t width, std::size_t outputs)
       : stride(kernels::padded(outputs)), w((width + (rows.bias ? 1 : 0)) * stride, 0.0) {
     for (std::size_t row = 0; row * stride < w.size(); ++row)
       for (std::size_t j = 0; j < outputs; ++j) w[row * stride + j] = rows.weights[row * outputs + j];
@@ -40,10 +37,14 @@ struct PaddedWeights {
   }
 };
 
+namespace {
+
+constexpr std::size_t rows_scored_at_once = 512;  // rows a thread takes at a time
+
 // Scores one row at a time, with scratch memory of its own.
 class RowScorer {
  public:
-  RowScorer(const RowWeights& rows, std::size_t d, const PaddedWeights& weights, const MapEvaluator* map)
+  RowScorer(const RowWeights& rows, std::size_t d, const PaddedRowWeights& weights, const MapEvaluator* map)
       : rows_(rows), weights_(weights), map_(map), input_(d), features_(map != nullptr ? map->width() : 0) {}
 
   void score(std::span<const double> row, std::span<double> v) {
@@ -71,37 +72,56 @@ class RowScorer {
   }
 
   const RowWeights& rows_;
-  const PaddedWeights& weights_;
+  const PaddedRowWeights& weights_;
   const MapEvaluator* map_;
   std::vector<double> input_, features_;
 };
 
 }  // namespace
 
-std::vector<double> row_scores(const RowWeights& rows, std::size_t d, std::size_t outputs, const FeaturesView& x,
-                               const Context& context) {
+struct RowScores::Ready {
+  const RowWeights& rows;
+  std::size_t d, outputs;
+  PaddedRowWeights weights;
+  std::optional<MapEvaluator> map;
+};
+
+RowScores::RowScores(const RowWeights& rows, std::size_t d, std::size_t outputs) {
   const std::size_t width = rows.width(d);
   if (rows.weights.size() != (width + (rows.bias ? 1 : 0)) * outputs)
     throw Error(say("the model has {} weights for {} features and {} scores", rows.weights.size(), width, outputs));
-  std::optional<MapEvaluator> mapped;
-  if (rows.map.kind != FeatureKind::linear) mapped.emplace(rows.map);
+  std::optional<MapEvaluator> map;
+  if (rows.map.kind != FeatureKind::linear) map.emplace(rows.map);
+  ready_ = std::make_unique<const Ready>(rows, d, outputs, PaddedRowWeights(rows, width, outputs), std::move(map));
+}
+RowScores::RowScores(RowScores&&) noexcept = default;
+RowScores::~RowScores() = default;
+
+std::vector<double> RowScores::of(const FeaturesView& x, const Context& context) const {
   return std::visit(
       [&](const auto& data) {
-        if (data.cols != d) throw Error(say("the data have {} features, the model was trained on {}", data.cols, d));
-        const PaddedWeights padded(rows, width, outputs);
-        std::vector<double> out(data.rows * outputs);
+        const Ready& ready = *ready_;
+        if (data.cols != ready.d)
+          throw Error(say("the data have {} features, the model was trained on {}", data.cols, ready.d));
+        std::vector<double> out(data.rows * ready.outputs);
         parallel_chunks(data.rows, rows_scored_at_once, context.threads,
                         [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-                          RowScorer scorer(rows, d, padded, mapped ? &*mapped : nullptr);
-                          AlignedVector<double> v(padded.stride);
+                          RowScorer scorer(ready.rows, ready.d, ready.weights, ready.map ? &*ready.map : nullptr);
+                          AlignedVector<double> v(ready.weights.stride);
                           for (std::size_t i = first; i < last; ++i) {
                             scorer.score(data.row(i), v);
-                            std::copy_n(v.begin(), outputs, out.begin() + static_cast<std::ptrdiff_t>(i * outputs));
+                            std::copy_n(v.begin(), ready.outputs,
+                                        out.begin() + static_cast<std::ptrdiff_t>(i * ready.outputs));
                           }
                         });
         return out;
       },
       x);
+}
+
+std::vector<double> row_scores(const RowWeights& rows, std::size_t d, std::size_t outputs, const FeaturesView& x,
+                               const Context& context) {
+  return RowScores(rows, d, outputs).of(x, context);
 }
 
 }  // namespace m4n::detail

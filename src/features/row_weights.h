@@ -3,6 +3,7 @@
 //   v(x) = W^T z(x) + bias,    z(x) = x after standardising; or K(x, c) for points c; or cos(points x + phase)
 #pragma once
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "core/enum_names.h"
@@ -48,8 +49,22 @@ struct RowWeights {
   std::size_t width(std::size_t d) const { return map.kind == FeatureKind::linear ? d : map.points.rows; }
 };
 
-// Scores of every row of x, rows x outputs, in parallel over rows. `d`: features of the input. Throws Error where
-// numbers of features do not fit.
+// Scores by weights made ready once. May be used from several threads; the weights must outlive it.
+class RowScores {
+ public:
+  // `d`: features of the input.
+  RowScores(const RowWeights& rows, std::size_t d, std::size_t outputs);
+  RowScores(RowScores&&) noexcept;
+  ~RowScores();
+  // Of every row of x, rows x outputs, in parallel over rows. Throws Error where numbers of features do not fit.
+  std::vector<double> of(const FeaturesView& x, const Context& context) const;
+
+ private:
+  struct Ready;
+  std::unique_ptr<const Ready> ready_;
+};
+
+// The same, of weights that are used once.
 std::vector<double> row_scores(const RowWeights& rows, std::size_t d, std::size_t outputs, const FeaturesView& x,
                                const Context& context);
 

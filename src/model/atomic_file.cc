@@ -1,4 +1,4 @@
-// POSIX calls behind write_file_atomically. The temporary file is created with O_EXCL under a name that holds the
+// POSIX calls behind AtomicFile. The temporary file is created with O_EXCL under a name that holds the
 // process number and a counter, so that two writers never share one; it lives in the same directory because rename
 // is atomic only within one file system.
 #include "model/atomic_file.h"
@@ -27,15 +27,18 @@ namespace {
   throw Error(say("{}: {}: {}", path, what, std::generic_category().message(error)));
 }
 
-class Descriptor {
+}  // namespace
+
+class OwnedDescriptor {
  public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
+  explicit OwnedDescriptor(int number = -1) : number_(number) {}
+  OwnedDescriptor(const OwnedDescriptor&) = delete;
+  OwnedDescriptor& operator=(const OwnedDescriptor&) = delete;
+  ~OwnedDescriptor() {
     if (number_ >= 0) ::close(number_);
   }
   int get() const { return number_; }
+  void open(int number) { number_ = number; }
   // Some file systems report a failed write only here.
   void close(const std::string& path) {
     if (::close(std::exchange(number_, -1)) != 0 && errno != EINTR) fail(path, "cannot be closed", errno);
@@ -46,19 +49,22 @@ class Descriptor {
 };
 
 // Removes the temporary file unless it has been renamed.
-class Remover {
+class TemporaryRemover {
  public:
-  explicit Remover(std::string path) : path_(std::move(path)) {}
-  Remover(const Remover&) = delete;
-  Remover& operator=(const Remover&) = delete;
-  ~Remover() {
+  TemporaryRemover() = default;
+  TemporaryRemover(const TemporaryRemover&) = delete;
+  TemporaryRemover& operator=(const TemporaryRemover&) = delete;
+  ~TemporaryRemover() {
     if (!path_.empty()) ::unlink(path_.c_str());
   }
+  void remove_at_end(std::string path) { path_ = std::move(path); }
   void release() { path_.clear(); }
 
  private:
   std::string path_;
 };
+
+namespace {
 
 void write_all(int descriptor, std::string_view bytes, const std::string& path) {
   constexpr std::size_t largest_write = std::size_t{1} << 30;
@@ -81,13 +87,6 @@ std::optional<int> descriptor_named(std::string_view path) {
   const char* end = path.data() + path.size();
   const auto [stop, error] = std::from_chars(path.data() + folder.size(), end, number);
   return error == std::errc() && stop == end && number >= 0 ? std::optional(number) : std::nullopt;
-}
-
-void write_directly(const std::string& path, std::string_view bytes) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-  if (file.get() < 0) fail(path, "cannot be opened for writing", errno);
-  write_all(file.get(), bytes, path);
-  file.close(path);
 }
 
 std::string follow_links(const std::string& path) {
@@ -115,37 +114,72 @@ int create_temporary(const std::string& directory, const std::string& path, std:
 
 // Makes the rename last. File systems that cannot sync a directory are taken at their word.
 void sync_directory(const std::string& directory, const std::string& path) {
-  const Descriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const OwnedDescriptor folder(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() >= 0 && ::fsync(folder.get()) != 0 && errno == EIO) fail(path, "its folder cannot be synced", errno);
 }
 
 }  // namespace
 
-void write_file_atomically(const std::string& path, std::string_view bytes) {
-  if (path.empty()) throw Error("a file name is needed to write to, but it is empty");
-  if (const std::optional<int> open_already = descriptor_named(path)) return write_all(*open_already, bytes, path);
+struct AtomicFile::State {
+  std::string path, target;  // as asked for, and what is replaced; no target: written to directly
+  std::string temporary;
+  std::optional<int> open_already;
+  OwnedDescriptor file;
+  TemporaryRemover remover;
+  std::string waiting;  // small pieces go out together
 
-  std::string target = path;
+  void flush() {
+    write_all(open_already.value_or(file.get()), waiting, path);
+    waiting.clear();
+  }
+};
+
+AtomicFile::AtomicFile(const std::string& path) : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.path = path;
+  if (path.empty()) throw Error("a file name is needed to write to, but it is empty");
+  s.open_already = descriptor_named(path);
+  if (s.open_already) return;
   struct stat old {};
   const bool exists = ::stat(path.c_str(), &old) == 0;
-  if (exists) {
-    if (S_ISDIR(old.st_mode)) throw Error(say("{}: is a directory; => give the name of a file", path));
-    if (!S_ISREG(old.st_mode)) return write_directly(path, bytes);
-    // Renaming over a write-protected file would succeed; its owner asked for something else.
-    if (::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) fail(path, "cannot be overwritten", errno);
-    target = follow_links(path);
+  if (exists && S_ISDIR(old.st_mode)) throw Error(say("{}: is a directory; => give the name of a file", path));
+  if (exists && !S_ISREG(old.st_mode)) {
+    s.file.open(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (s.file.get() < 0) fail(path, "cannot be opened for writing", errno);
+    return;
   }
-  const std::string directory = directory_of(target);
-  std::string temporary;
-  Descriptor file(create_temporary(directory, path, &temporary));
-  Remover remover(temporary);
-  if (exists && ::fchmod(file.get(), old.st_mode & 07777) != 0) fail(path, "its permissions cannot be kept", errno);
-  write_all(file.get(), bytes, path);
-  if (::fsync(file.get()) != 0) fail(path, "cannot be synced", errno);
-  file.close(path);
-  if (::rename(temporary.c_str(), target.c_str()) != 0) fail(path, "cannot be replaced", errno);
-  remover.release();
-  sync_directory(directory, path);
+  // Renaming over a write-protected file would succeed; its owner asked for something else.
+  if (exists && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) fail(path, "cannot be overwritten", errno);
+  s.target = exists ? follow_links(path) : path;
+  s.file.open(create_temporary(directory_of(s.target), path, &s.temporary));
+  s.remover.remove_at_end(s.temporary);
+  if (exists && ::fchmod(s.file.get(), old.st_mode & 07777) != 0) fail(path, "its permissions cannot be kept", errno);
+}
+
+AtomicFile::~AtomicFile() = default;
+
+void AtomicFile::write(std::string_view bytes) {
+  constexpr std::size_t enough = std::size_t{1} << 16;
+  state_->waiting += bytes;
+  if (state_->waiting.size() >= enough) state_->flush();
+}
+
+void AtomicFile::finish() {
+  State& s = *state_;
+  s.flush();
+  if (s.open_already) return;
+  if (s.target.empty()) return s.file.close(s.path);
+  if (::fsync(s.file.get()) != 0) fail(s.path, "cannot be synced", errno);
+  s.file.close(s.path);
+  if (::rename(s.temporary.c_str(), s.target.c_str()) != 0) fail(s.path, "cannot be replaced", errno);
+  s.remover.release();
+  sync_directory(directory_of(s.target), s.path);
+}
+
+void write_file_atomically(const std::string& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.finish();
 }
 
 }  // namespace m4n::detail

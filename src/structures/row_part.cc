@@ -161,10 +161,10 @@ FeatureSummary summary_of(const RowWeights& rows) {
           rows.map.kernel.degree, rows.map.points.rows};
 }
 
-std::vector<double> checked_scores(const Model& model, const RowWeights& rows, const std::vector<std::string>& outputs,
+std::vector<double> checked_scores(const RowScores& rows, const std::vector<std::string>& outputs,
                                    const FeaturesView& x, const Context& context, const char* unit,
                                    const std::function<std::string(std::size_t row)>& where, const char* what) {
-  std::vector<double> scores = row_scores(rows, model.d(), outputs.size(), x, context);
+  std::vector<double> scores = rows.of(x, context);
   for (std::size_t e = 0; e < scores.size(); ++e)
     if (!kernels::is_score(scores[e]))
       throw Error(

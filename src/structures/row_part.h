@@ -44,7 +44,7 @@ FeatureSummary summary_of(const RowWeights& rows);
 
 // The scores of a model's rows, all of which can be computed with. Throws Error otherwise, naming the output, which is
 // `what` ("class"), and, by `where`, the row, which is called `unit` ("line").
-std::vector<double> checked_scores(const Model& model, const RowWeights& rows, const std::vector<std::string>& outputs,
+std::vector<double> checked_scores(const RowScores& rows, const std::vector<std::string>& outputs,
                                    const FeaturesView& x, const Context& context, const char* unit,
                                    const std::function<std::string(std::size_t row)>& where, const char* what);
 

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "core/csv.h"
+#include "data/chunks.h"
 
 namespace m4n::detail {
 namespace {
@@ -15,7 +17,11 @@ const RowWeights& rows_of(const Model& model) { return part_of<RowPart>(model).r
 
 class TablePredictor : public Predictor {
  public:
-  TablePredictor(const TableStructure& structure, const Model& model) : structure_(structure), model_(model) {}
+  TablePredictor(const TableStructure& structure, const Model& model)
+      : structure_(structure),
+        model_(model),
+        outputs_(structure.output_names(model)),
+        rows_(rows_of(model), model.d(), outputs_.size()) {}
 
   std::vector<std::int32_t> predict(const Dataset& examples, const Examples* source,
                                     const Context& context) const override {
@@ -30,7 +36,7 @@ class TablePredictor : public Predictor {
   std::vector<double> scores(const FeaturesView& x, const Examples* source, const Context& context) const {
     const bool lines = source != nullptr && !source->line.empty();
     return checked_scores(
-        model_, rows_of(model_), structure_.output_names(model_), x, context, lines ? "line" : "row",
+        rows_, outputs_, x, context, lines ? "line" : "row",
         [&](std::size_t i) {
           return lines ? fmt::format("{}: line {}", source->path, source->line[i])
                        : fmt::format("row {} (counted from 1)", i + 1);
@@ -49,6 +55,8 @@ class TablePredictor : public Predictor {
 
   const TableStructure& structure_;
   const Model& model_;
+  std::vector<std::string> outputs_;
+  RowScores rows_;
 };
 
 // Costs of the examples are needed to judge them, and to predict by other rules than the largest score.
@@ -110,48 +118,107 @@ std::vector<double> TableStructure::scores(const Model& model, const FeaturesVie
   return row_scores(rows_of(model), model.d(), output_names(model).size(), x, context);
 }
 
+namespace {
+
+// What is said about some examples.
+struct Answers {
+  std::vector<std::string> ids;
+  std::vector<std::int32_t> labels;
+  std::vector<double> scores, probabilities;
+  std::string lines;  // of the CSV
+  std::size_t n = 0;
+};
+
+template <class T>
+void append(std::vector<T>& all, std::vector<T>&& more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+}  // namespace
+
+// Chunk by chunk, so that a CSV takes no memory that grows with the number of examples. JSON is written as a whole.
 void TableStructure::predict(const Model& model, LineReader& lines, const PredictionRequest& request,
                              TextSink& sink) const {
   refuse_k_best(request, say(", or use --scores"));
   if (request.marginals) require_probabilities(model, request.model_name, say(", or use --scores"));
-  const Examples examples = read(lines, model, request.read, Truth::optional, request.model_name);
-  const std::size_t n = examples.data.examples();
+  const ExpectedColumns expected = expected_columns(model, output_columns(), Truth::optional);
+  const std::unique_ptr<TableRows> rows = table_rows(lines, request.read, Truth::optional, &expected);
   const TablePredictor own(*this, model);
-  const std::vector<double> found = own.scores(view(examples.data.x), &examples, request.context);
-  const std::vector<std::int32_t> labels = decode(model, found, examples.data.costs, request.context);
-  const std::vector<double> probabilities =
-      request.marginals ? marginals(model, found, examples.data.costs, request.context) : std::vector<double>{};
+  lines.cut_at_least(sizeof(double) * model.cost().size());  // every decoder makes its own of the costs
 
-  if (request.json) {
-    Json object = Json::object({{"n", n}});
-    if (!examples.ids.empty()) object.set("id", examples.ids);
-    add_json(model, labels, request, object);
-    const auto rows = [&](const std::vector<double>& values) {
-      Json out = Json::array();
-      for (std::size_t i = 0; i < n; ++i) out.push(row_of(values, n, i));
-      return out;
-    };
-    if (request.scores) object.set("scores", rows(found));
-    if (request.marginals) object.set("marginals", rows(probabilities));
-    sink.write(object.text() + "\n");
-    return;
-  }
-  std::string text = request.read.id.empty() ? "" : csv_cell(request.read.id) + ",";
-  const std::vector<std::string> columns = prediction_columns(model);
-  for (std::size_t c = 0; c < columns.size(); ++c) (text += c > 0 ? "," : "") += csv_cell(columns[c]);
-  if (request.scores)
-    for (const std::string& name : output_names(model)) (text += ',') += csv_cell("score_" + name);
+  const auto answer = [&](RawTable table, unsigned threads) {
+    Answers out;
+    if (m4n::rows(table.x) == 0) return out;
+    table.path = lines.file();
+    Examples examples;
+    label(std::move(table), model, examples);
+    const Context context{threads, {}, {}};
+    const std::size_t n = out.n = examples.data.examples();
+    out.ids = std::move(examples.ids);
+    out.scores = own.scores(view(examples.data.x), &examples, context);
+    out.labels = decode(model, out.scores, examples.data.costs, context);
+    if (request.marginals) out.probabilities = marginals(model, out.scores, examples.data.costs, context);
+    for (std::size_t i = 0; i < n && !request.json; ++i) {
+      if (!out.ids.empty()) out.lines += csv_cell(out.ids[i]) + ",";
+      append_cells(model, row_of(out.labels, n, i), out.lines);
+      if (request.scores) append_numbers(out.lines, row_of(out.scores, n, i));
+      if (request.marginals) append_numbers(out.lines, row_of(out.probabilities, n, i));
+      out.lines += '\n';
+    }
+    return out;
+  };
+  Answers all;
+  const auto take = [&](Answers answers) {
+    if (all.n == 0 && answers.n > 0 && !request.json) sink.write(prediction_header(model, request));
+    all.n += answers.n;
+    if (request.json) {
+      append(all.ids, std::move(answers.ids));
+      append(all.labels, std::move(answers.labels));
+      if (request.scores) append(all.scores, std::move(answers.scores));
+      append(all.probabilities, std::move(answers.probabilities));
+      return;
+    }
+    sink.write(answers.lines);
+  };
+  using Piece = std::pair<std::unique_ptr<TableRows>, Answers>;
+  in_chunks(
+      lines,
+      [&](LineReader& chunk, unsigned threads) {
+        std::unique_ptr<TableRows> piece = rows->piece();
+        piece->read(chunk);
+        Answers answers = answer(piece->take(0), threads);
+        return Piece(std::move(piece), std::move(answers));
+      },
+      [&](LineReader& chunk, Piece* piece, unsigned threads) {
+        if (piece != nullptr && rows->goes_on_with(*piece->first)) {
+          rows->pass(*piece->first, chunk);
+          return take(std::move(piece->second));
+        }
+        chunk.rewind();
+        rows->read(chunk);
+        take(answer(rows->take(0), threads));
+      });
+  rows->finish(lines.file());
+  if (!request.json) return;
+
+  Json object = Json::object({{"n", all.n}});
+  if (!all.ids.empty()) object.set("id", all.ids);
+  add_json(model, all.labels, request, object);
+  if (request.scores) object.set("scores", Json::rows(std::span<const double>(all.scores), all.scores.size() / all.n));
   if (request.marginals)
-    for (const std::string& name : probability_names(model)) (text += ',') += csv_cell("p_" + name);
-  text += "\n";
-  for (std::size_t i = 0; i < n; ++i) {
-    if (!examples.ids.empty()) text += csv_cell(examples.ids[i]) + ",";
-    append_cells(model, row_of(labels, n, i), text);
-    if (request.scores) append_numbers(text, row_of(found, n, i));
-    if (request.marginals) append_numbers(text, row_of(probabilities, n, i));
-    text += '\n';
-  }
-  sink.write(text);
+    object.set("marginals", Json::rows(std::span<const double>(all.probabilities), all.probabilities.size() / all.n));
+  sink.write(object.text() + "\n");
+}
+
+std::string TableStructure::prediction_header(const Model& model, const PredictionRequest& request) const {
+  std::string line = request.read.id.empty() ? "" : csv_cell(request.read.id) + ",";
+  const std::vector<std::string> columns = prediction_columns(model);
+  for (std::size_t c = 0; c < columns.size(); ++c) (line += c > 0 ? "," : "") += csv_cell(columns[c]);
+  if (request.scores)
+    for (const std::string& name : output_names(model)) (line += ',') += csv_cell("score_" + name);
+  if (request.marginals)
+    for (const std::string& name : probability_names(model)) (line += ',') += csv_cell("p_" + name);
+  return line + "\n";
 }
 
 WeightList TableStructure::weights(const Model& model) const {

@@ -37,6 +37,9 @@ class TableStructure : public Structure {
 
   using Structure::recognises;
 
+ private:
+  std::string prediction_header(const Model& model, const PredictionRequest& request) const;
+
  protected:
   virtual OutputColumns output_columns() const = 0;
   virtual Dataset label(RawTable table, const TrainOptions& options, std::vector<double>& raw_target) const = 0;

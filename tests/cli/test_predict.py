@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import signal
 import subprocess
 
@@ -65,6 +66,73 @@ def test_out_file_equals_stdout_and_leaves_nothing_else(m4n, model, small, tmp_p
     assert m4n("predict", model, small, "--out", out, expect=DONE).stdout == ""
     assert out.read_text() == m4n("predict", model, small, expect=DONE).stdout
     assert set(tmp_path.iterdir()) == before
+
+
+def test_out_is_untouched_where_a_late_line_is_wrong(m4n, model, tmp_path):
+    data, out = tmp_path / "long.csv", tmp_path / "out.csv"
+    rows = "1,2,3,4\n" * 60000
+    data.write_text("x1,x2,x3,x4\n" + rows + "1,2,oops,4\n" + rows)
+    out.write_text("old")
+    for threads in (1, 2):
+        refused = m4n("predict", model, data, "--out", out, "--threads", threads, expect=FAILED)
+        assert "line 60002, column 3 ('x3'): found 'oops'" in refused.stderr
+        assert out.read_text() == "old"
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["long.csv", "out.csv", "small.csv", "small.m4n"]
+
+
+def lines_of_data(data_format, rows):
+    """A CSV or LIBSVM file for the model of `small`, line by line."""
+    if data_format == "csv":
+        yield "x1,x2,x3,x4\n"
+    for i in range(rows):
+        x = [(i * step) % 97 / 10 for step in (1, 7, 31, 59)]
+        csv_line = ",".join(map(str, x))
+        yield (csv_line if data_format == "csv" else " ".join(f"{j + 1}:{v}" for j, v in enumerate(x))) + "\n"
+
+
+@pytest.fixture
+def nameless(m4n, tmp_path):
+    """A model without names of features, which takes LIBSVM files."""
+    data, model = tmp_path / "data.libsvm", tmp_path / "nameless.m4n"
+    x, y = blobs(60, 4, 3, seed=1)
+    lines = (f"{c} " + " ".join(f"{j + 1}:{v}" for j, v in enumerate(row)) for row, c in zip(x, y))
+    data.write_text("\n".join(lines) + "\n")
+    m4n.train(data, model)
+    return model
+
+
+@pytest.mark.parametrize("data_format", ["csv", "libsvm"])
+def test_predictions_are_the_same_for_any_number_of_threads(m4n, model, nameless, data_format, tmp_path):
+    data = tmp_path / "data"
+    data.write_text("".join(lines_of_data(data_format, 9000)))
+    asked = (model if data_format == "csv" else nameless, data)
+    for options in ((), ("--scores",), ("--json", "--scores")):
+        one = m4n("predict", *asked, *options, "--threads", 1, expect=DONE).stdout
+        for threads in (2, 3, 8):
+            assert m4n("predict", *asked, *options, "--threads", threads, expect=DONE).stdout == one
+    # Rows by themselves are predicted as among others.
+    alone = tmp_path / "alone"
+    lines = list(lines_of_data(data_format, 9000))
+    header = 1 if data_format == "csv" else 0
+    alone.write_text("".join(lines[:header] + lines[-50:]))
+    last = m4n("predict", asked[0], alone, "--scores", expect=DONE).stdout.splitlines()[1:]
+    assert m4n("predict", *asked, "--scores", expect=DONE).stdout.splitlines()[-50:] == last
+
+
+@pytest.mark.parametrize("data_format", ["csv", "libsvm"])
+def test_memory_does_not_grow_with_the_rows_of_a_pipe(m4n, model, nameless, data_format):
+    def peak_kilobytes(rows):
+        process = subprocess.Popen(
+            [m4n.binary, "predict", model if data_format == "csv" else nameless, "-", "--threads", "2"],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)  # fmt: skip
+        process.stdin.writelines(lines_of_data(data_format, rows))
+        process.stdin.close()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == DONE
+        return usage.ru_maxrss
+
+    assert peak_kilobytes(250_000) < peak_kilobytes(50_000) + 4000  # kept, the rows alone take 8000 more
 
 
 def test_out_is_checked(m4n, model, small, tmp_path):

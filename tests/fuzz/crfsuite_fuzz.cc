@@ -12,12 +12,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     try {
       Input input = Input::memory(text, "fuzz");
       LineReader lines(input);
-      CrfsuiteReader reader(lines);
-      const SequenceTraining trained = training_sequences(reader, options);
+      const SequenceTraining trained = training_sequences(lines, options);
       Input again = Input::memory(text, "fuzz");
       LineReader lines_again(again);
-      CrfsuiteReader reader_again(lines_again);
-      model_sequences(reader_again, trained.dictionary, trained.data.class_names, Truth::optional);
+      model_sequences(lines_again, trained.dictionary, trained.data.class_names, Truth::optional);
     } catch (const Error&) {
       continue;  // refused in words
     }

@@ -61,6 +61,9 @@ class TrainingRows {
   explicit TrainingRows(const DictionaryOptions& options);
   void reserve(std::size_t tokens, std::size_t attributes);
   void add(const AttributeBatch& batch);
+  // For tokens that a thread adds by itself, and which are appended in their order.
+  TrainingRows piece() const;
+  void append(const TrainingRows& piece);
   // Throws Error, with `file`, where no attribute is left.
   AttributeDictionary finish(const std::string& file, Features& x);
 
@@ -81,14 +84,15 @@ struct SequenceTraining {
 // Throws Error, with file and line, on a label that is not known (`_`) and on a template that asks for columns the text
 // does not have; UsageError on options that contradict each other.
 SequenceTraining training_sequences(const ConllText& text, const TextTemplate& attributes,
-                                    const DictionaryOptions& options);
-SequenceTraining training_sequences(CrfsuiteReader& reader, const DictionaryOptions& options);
+                                    const DictionaryOptions& options, unsigned threads = 1);
+SequenceTraining training_sequences(LineReader& crfsuite, const DictionaryOptions& options);
 
 // For a trained model. The text has `feature_columns` columns, or one more, the label. Throws Error on any other
 // number, and where labels are required and one is missing.
 Examples model_sequences(const ConllText& text, const TextTemplate& attributes, const AttributeDictionary& dictionary,
-                         std::size_t feature_columns, const std::vector<std::string>& classes, Truth use);
-Examples model_sequences(CrfsuiteReader& reader, const AttributeDictionary& dictionary,
+                         std::size_t feature_columns, const std::vector<std::string>& classes, Truth use,
+                         unsigned threads = 1);
+Examples model_sequences(LineReader& crfsuite, const AttributeDictionary& dictionary,
                          const std::vector<std::string>& classes, Truth use);
 
 // Sentence by sentence, with memory that does not grow.

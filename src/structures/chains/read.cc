@@ -124,7 +124,7 @@ TrainingData from_columns(LineReader& lines, const TrainOptions& options, const 
     throw Error(say("{}: no line U in the template, so no token would have an attribute; => add lines as U0:%x[0,0]",
                     options.text_template));
   const ConllText text = read_conll(lines);
-  SequenceTraining training = training_sequences(text, input.attributes, dictionary);
+  SequenceTraining training = training_sequences(text, input.attributes, dictionary, lines.chunking().threads);
   require_allowed(ChainConstraints::parse(options.constraints, training.data.class_names), training.data.label,
                   training.data.labels, training.data.class_names, [&](std::size_t sentence, std::size_t token) {
                     return fmt::format("{}: line {}", text.file(), text.first_line(sentence) + token);
@@ -135,8 +135,7 @@ TrainingData from_columns(LineReader& lines, const TrainOptions& options, const 
 TrainingData from_attributes(LineReader& lines, const DictionaryOptions& dictionary) {
   SequenceInput input;
   input.format = SequenceFormat::crfsuite;
-  CrfsuiteReader reader(lines);
-  SequenceTraining training = training_sequences(reader, dictionary);
+  SequenceTraining training = training_sequences(lines, dictionary);
   return with_data(finished(std::move(training), std::move(input)));
 }
 
@@ -179,12 +178,9 @@ TrainingData read_training_sequences(LineReader& lines, const TrainOptions& opti
 Examples read_model_sequences(LineReader& lines, const SequenceInput& input, const std::vector<std::string>& classes,
                               std::size_t features, Truth truth) {
   if (input.format == SequenceFormat::conll)
-    return model_sequences(read_conll(lines), input.attributes, input.dictionary, input.feature_columns, classes,
-                           truth);
-  if (input.format == SequenceFormat::crfsuite) {
-    CrfsuiteReader reader(lines);
-    return model_sequences(reader, input.dictionary, classes, truth);
-  }
+    return model_sequences(read_conll(lines), input.attributes, input.dictionary, input.feature_columns, classes, truth,
+                           lines.chunking().threads);
+  if (input.format == SequenceFormat::crfsuite) return model_sequences(lines, input.dictionary, classes, truth);
   const std::size_t pixels = input.grid ? input.grid->pixels() : features;
   Examples out = std::move(read_ocr_letters(lines, classes, pixels, truth).words);
   add_products(input.grid, lines.file(), out.data.x);

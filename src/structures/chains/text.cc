@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "core/message.h"
+#include "core/parallel.h"
+#include "data/chunks.h"
 #include "data/table.h"
 
 namespace m4n::detail {
@@ -22,6 +25,26 @@ void ConllText::clear() {
   sentence_line_.clear();
   token_start_.assign(1, 0);
   sentence_start_.assign(1, 0);
+}
+
+void ConllText::append(ConllText& piece, const LineReader& chunk) {
+  if (piece.tokens() == 0) return;
+  const std::size_t before = tokens(), bytes_before = bytes_.size(), lines_before = chunk.lines_before();
+  const bool goes_on = before > 0 && line_number(before - 1) == lines_before && piece.sentence_line_[0] == 1;
+  file_ = piece.file_;
+  columns_ = piece.columns_;
+  append_moved(bytes_, piece.bytes_, chunk);
+  append_moved(cells_, piece.cells_, chunk);
+  make_room(token_start_, piece.tokens(), chunk);
+  for (std::size_t t = 1; t < piece.token_start_.size(); ++t)
+    token_start_.push_back(bytes_before + piece.token_start_[t]);
+  if (goes_on) sentence_start_.pop_back();
+  make_room(sentence_start_, piece.sentences(), chunk);
+  make_room(sentence_line_, piece.sentences(), chunk);
+  for (std::size_t s = 0; s < piece.sentences(); ++s) {
+    sentence_start_.push_back(before + piece.sentence_start_[s + 1]);
+    if (s > 0 || !goes_on) sentence_line_.push_back(lines_before + piece.sentence_line_[s]);
+  }
 }
 
 bool ConllReader::next(ConllText& text) {
@@ -68,14 +91,47 @@ void ConllReader::add(std::string_view line, ConllText& text) {
   text.token_start_.push_back(text.bytes_.size());
 }
 
-ConllText read_conll(LineReader& lines) {
-  ConllReader reader(lines);
-  ConllText text;
+namespace {
+
+void read_sentences(ConllReader reader, ConllText& text) {
   while (reader.next(text)) {
   }
+}
+
+}  // namespace
+
+ConllText read_conll(LineReader& lines) {
+  ConllText text;
+  if (thread_count(lines.chunking().threads) == 1)
+    read_sentences(ConllReader(lines), text);
+  else
+    in_chunks(
+        lines,
+        [](LineReader& chunk, unsigned) {
+          ConllText piece;
+          read_sentences(ConllReader(chunk), piece);
+          return piece;
+        },
+        [&](LineReader& chunk, ConllText* piece, unsigned) {
+          const bool fits =
+              piece != nullptr && (text.tokens() == 0 || piece->tokens() == 0 || piece->columns() == text.columns());
+          if (fits) return text.append(*piece, chunk);
+          chunk.rewind();
+          read_sentences(ConllReader(chunk, text), text);
+          throw std::bad_alloc();  // it was not the text that could not be read
+        });
   if (text.tokens() == 0)
     throw Error(say("{}: no tokens; expected one per line, and a blank line after every sentence", lines.file()));
   return text;
+}
+
+bool is_unknown(std::string_view label) { return label.empty() || label == unknown_label_name; }
+
+void refuse_unknown(const std::string& file, std::size_t line, std::string_view label, const char* use) {
+  throw Error(
+      say("{}: line {}: found {}, a label that is not known; {} needs the label of every token, so "
+          "leave the sentence out",
+          file, line, shown(label), use));
 }
 
 bool CrfsuiteReader::next(CrfsuiteSequence& sequence) {
@@ -99,6 +155,8 @@ void CrfsuiteReader::add(std::string_view line, CrfsuiteSequence& sequence) {
   if (!unescape(label, sequence.label_bytes_).empty())
     throw Error(say("{}: label {} has a colon; => write \\: for a colon in a label", where(), shown(label)));
   sequence.label_end_.push_back(sequence.label_bytes_.size());
+  if (const std::string_view name = sequence.label(sequence.tokens() - 1); use_ != nullptr && is_unknown(name))
+    refuse_unknown(lines_.file(), lines_.line_number(), name, use_);
   while (tab != std::string_view::npos && tab + 1 < line.size()) {
     const std::size_t start = tab + 1;
     tab = line.find('\t', start);

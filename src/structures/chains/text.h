@@ -50,6 +50,8 @@ class ConllText {
 
   // No sentences, but the memory is kept for the next ones.
   void clear();
+  // The tokens of the lines that follow what was read so far; a sentence may go on. The chunk stands behind them.
+  void append(ConllText& piece, const LineReader& chunk);
 
  private:
   friend class ConllReader;
@@ -68,6 +70,9 @@ class ConllText {
 class ConllReader {
  public:
   explicit ConllReader(LineReader& lines) : lines_(lines) {}
+  // Of lines that follow this text: their tokens have as many columns.
+  ConllReader(LineReader& lines, const ConllText& before)
+      : lines_(lines), columns_(before.columns()), columns_line_(before.tokens() > 0 ? before.first_line(0) : 0) {}
   // Appends the next sentence; false if there is none. Throws Error where the number of columns changes.
   bool next(ConllText& text);
   // Lines read so far, blank ones included: where the echo of a file stands.
@@ -79,7 +84,7 @@ class ConllReader {
   std::size_t columns_ = 0, columns_line_ = 0;  // of the first token, and its line
 };
 
-// All of a file, which must hold at least one token.
+// All of a file, which must hold at least one token, by as many threads as the reader of its lines says.
 ConllText read_conll(LineReader& lines);
 
 // CRFsuite's attribute format: one token per line, a blank line after every sequence, fields separated by tabs,
@@ -112,7 +117,8 @@ class CrfsuiteSequence {
 
 class CrfsuiteReader {
  public:
-  explicit CrfsuiteReader(LineReader& lines) : lines_(lines) {}
+  // `use`: what needs the labels of all tokens, for the message where one is not known; null: nothing does.
+  explicit CrfsuiteReader(LineReader& lines, const char* use = nullptr) : lines_(lines), use_(use) {}
   // The next sequence in place of the last; false if there is none. The memory stays that of the longest sequence.
   bool next(CrfsuiteSequence& sequence);
   const std::string& file() const { return lines_.file(); }
@@ -124,6 +130,11 @@ class CrfsuiteReader {
   [[noreturn]] void refuse_weight(std::string_view field) const;
   std::string where() const;
   LineReader& lines_;
+  const char* use_;
 };
+
+// Labels that are not known: they are empty, or `_`.
+bool is_unknown(std::string_view label);
+[[noreturn]] void refuse_unknown(const std::string& file, std::size_t line, std::string_view label, const char* use);
 
 }  // namespace m4n::detail

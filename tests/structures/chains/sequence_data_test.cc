@@ -19,14 +19,12 @@ SequenceTraining train(std::string_view text, const std::string& rules, const Di
 SequenceTraining train_crfsuite(std::string_view text, const DictionaryOptions& options = {}) {
   Input input = Input::memory(text, "data");
   LineReader lines(input);
-  CrfsuiteReader reader(lines);
-  return training_sequences(reader, options);
+  return training_sequences(lines, options);
 }
 Examples model_crfsuite(std::string_view text, const SequenceTraining& trained, Truth use) {
   Input input = Input::memory(text, "data");
   LineReader lines(input);
-  CrfsuiteReader reader(lines);
-  return model_sequences(reader, trained.dictionary, trained.data.class_names, use);
+  return model_sequences(lines, trained.dictionary, trained.data.class_names, use);
 }
 const SparseMatrix& rows_of(const Dataset& data) { return std::get<SparseMatrix>(data.x); }
 
