@@ -82,36 +82,67 @@ constexpr std::size_t cache_line = 64, huge_page = std::size_t{1} << 21;
 
 std::size_t round_up(std::size_t x, std::size_t unit) { return (x + unit - 1) / unit * unit; }
 
-// The coefficients that are not 0, by blocks of rows and within a block by classes.
+// The coefficients that are not 0, by blocks of rows and within a block by classes. Where most entries of a row are the
+// same number (M4N with a large lambda), that number is kept once, for a further class
+// that all classes share, and only what differs from it otherwise. Classes without any coefficient have no part in
+// that.
 class SparseRows {
  public:
   static constexpr std::size_t block = 32;
 
-  SparseRows(const AlignedVector<double>& a, std::size_t stride) : stride_(stride) {
-    for (std::size_t i = 0; i * stride < a.size(); ++i)
-      if (std::any_of(&a[i * stride], &a[i * stride] + stride, [](double x) { return x != 0; })) rows_.push_back(i);
+  SparseRows(const AlignedVector<double>& a, std::size_t stride) : stride_(stride), live_(stride) {
+    for (std::size_t i = 0; i * stride < a.size(); ++i) {
+      bool any = false;
+      for (std::size_t c = 0; c < stride; ++c)
+        if (a[i * stride + c] != 0) live_[c] = any = true;
+      if (any) rows_.push_back(i);
+    }
+    std::vector<double> common(block);
     for (std::size_t first = 0; first < rows_.size(); first += block) {
       const std::span<const std::size_t> own = rows_of(first / block);
-      for (std::size_t c = 0; c < stride; ++c) {
+      for (std::size_t p = 0; p < own.size(); ++p)
+        common[p] = most_frequent(std::span(a).subspan(own[p] * stride, stride));
+      for (std::size_t c = 0; c <= stride; ++c) {
         begin_.push_back(entries_.size());
-        for (std::size_t p = 0; p < own.size(); ++p)
-          if (const double x = a[own[p] * stride + c]; x != 0) entries_.push_back({static_cast<std::uint32_t>(p), x});
+        for (std::size_t p = 0; p < own.size(); ++p) {
+          const double x = c == stride ? common[p] : live_[c] ? a[own[p] * stride + c] - common[p] : 0;
+          if (x != 0) entries_.push_back({static_cast<std::uint32_t>(p), x});
+        }
       }
     }
     begin_.push_back(entries_.size());
   }
   std::size_t blocks() const { return (rows_.size() + block - 1) / block; }
+  bool is_live(std::size_t c) const { return live_[c]; }
   // The examples of a block; its entries name them by their place here.
   std::span<const std::size_t> rows_of(std::size_t b) const {
     return std::span(rows_).subspan(b * block, std::min(block, rows_.size() - b * block));
   }
+  // Of the classes and the one they share.
   std::span<const std::size_t> class_begin(std::size_t b) const {
-    return std::span(begin_).subspan(b * stride_, stride_ + 1);
+    return std::span(begin_).subspan(b * (stride_ + 1), stride_ + 2);
   }
   const kernels::ScaledRow<double>* entries() const { return entries_.data(); }
 
  private:
+  // The value of more than half of the classes, or 0 if there is none: a vote, and a count.
+  double most_frequent(std::span<const double> row) const {
+    double leader = 0;
+    std::size_t votes = 0, count = 0, live = 0;
+    for (std::size_t c = 0; c < stride_; ++c) {
+      if (!live_[c]) continue;
+      if (votes == 0) leader = row[c];
+      votes = row[c] == leader ? votes + 1 : votes - 1;
+    }
+    for (std::size_t c = 0; c < stride_; ++c) {
+      live += live_[c] ? 1 : 0;
+      count += live_[c] && row[c] == leader ? 1 : 0;
+    }
+    return 2 * count > live + 1 ? leader : 0;
+  }
+
   std::size_t stride_;
+  std::vector<bool> live_;
   std::vector<std::size_t> rows_, begin_;
   std::vector<kernels::ScaledRow<double>> entries_;
 };
@@ -147,7 +178,7 @@ AlignedVector<double> times(const GramMatrix& gram, const AlignedVector<double>&
   const SparseRows sparse(a, stride);
   AlignedVector<double> out(a.size());
   parallel_chunks(gram.n(), tile, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
-    AlignedVector<double> sums(stride * tile, 0.0), panel(SparseRows::block * tile);
+    AlignedVector<double> sums((stride + 1) * tile, 0.0), panel(SparseRows::block * tile);
     for (std::size_t b = 0; b < sparse.blocks(); ++b) {
       if (b + 1 < sparse.blocks())
         for (const std::size_t i : sparse.rows_of(b + 1)) gram.prefetch(i, first, tile);
@@ -159,7 +190,8 @@ AlignedVector<double> times(const GramMatrix& gram, const AlignedVector<double>&
       kernels::add_scaled_rows(sparse.class_begin(b), sparse.entries(), panel.data(), tile, sums.data());
     }
     for (std::size_t i = first; i < last; ++i)
-      for (std::size_t c = 0; c < stride; ++c) out[i * stride + c] = sums[c * tile + i - first];
+      for (std::size_t c = 0; c < stride; ++c)
+        out[i * stride + c] = sparse.is_live(c) ? sums[c * tile + i - first] + sums[stride * tile + i - first] : 0;
   });
   return out;
 }

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "solvers/gbcfw.h"
+#include "solvers/newton.h"
 #include "solvers/prox_ascent.h"
 #include "solvers/relay.h"
 #include "solvers/smooth.h"
@@ -34,6 +36,9 @@ concept HasWeights = HasCoefficients<Scorer> || requires(Scorer& s) {
 //   later     where block ascent promises to need many more passes, the smooth solver for a part of that work; the
 //             faster of the two goes on. Once the smooth solver has won it also solves the smaller lambdas of a path.
 //
+// Where the smooth solver takes Newton's steps (newton.h) its work is known beforehand: it takes over where block
+// ascent promises to need more.
+//
 // The numbers below are from bench/solvers.py; docs/performance.md has its tables.
 template <class Scorer, ProxSurrogate S>
 class AscentOrSmooth {
@@ -48,7 +53,8 @@ class AscentOrSmooth {
   SolveResult solve(const Problem<Scorer>& problem, DualPoint<S>& dual) {
     Relay relay(*request_);
     smoothing_ = std::min(first_smoothing * surrogate_->scale(), 8 * smoothing_);
-    if (undecided_ && !smooth_) probe(problem, dual, relay);
+    newton_ = newton_epochs(problem);
+    if (undecided_ && !smooth_ && newton_ == 0) probe(problem, dual, relay);
     if (!smooth_) ascend(problem, dual, relay);
     if (smooth_ && !relay.finished()) by_smooth(problem, dual, relay, {});
     // L-BFGS ends where rounding leaves it no way down; block ascent goes on.
@@ -59,10 +65,13 @@ class AscentOrSmooth {
 
  private:
   static constexpr double first_smoothing = 0.25;  // in units of the costs
+  static constexpr bool falls_apart = SurrogateOfOutputs<S> && std::is_same_v<Scorer, LinearScorer>;
 
   void by_smooth(const Problem<Scorer>& problem, DualPoint<S>& dual, Relay& relay, const GiveUp& give_up) {
+    const TrainOptions& o = *request_->options;
+    if constexpr (falls_apart)
+      if (newton_ > 0) return relay.add(newton(problem, *surrogate_, dual, relay.options(o.epochs), relay.context()));
     if constexpr (HasWeights<Scorer>) {
-      const TrainOptions& o = *request_->options;
       SolveResult result =
           smooth(problem, *surrogate_, dual, smoothing_, relay.options(o.epochs), relay.context(), give_up);
       if (o.solver == SolverKind::smooth) result.solver = "smooth";  // CRF's goes by two names
@@ -84,6 +93,15 @@ class AscentOrSmooth {
     const double pass = IsSmooth<S> ? 0.3 : surrogate_->state_size() > 0 ? 1.5 : 0.8;
     const double epoch = 2 * scores + own;
     return {epoch, pass * epoch + vector_work * weights};
+  }
+
+  // What Newton's method costs, in epochs of block ascent; 0 where it is not for this problem.
+  double newton_epochs(const Problem<Scorer>& problem) const {
+    if constexpr (falls_apart) {
+      const NewtonCost cost = newton_cost(*problem.scorer);
+      if (cost.fits && surrogate_->scale() > 0) return std::max(1.0, cost.work / work(problem).first);
+    }
+    return 0;
   }
 
   // Whether the smooth solver has a chance: its passes must not be dearer. Exact kernels were always faster by block
@@ -117,12 +135,14 @@ class AscentOrSmooth {
       if (!worth_trying(problem) || !may_win_early(problem) || (!IsSmooth<S> && curvature < few_passes)) return;
       const int passes = IsSmooth<S> ? 5 : curvature < hard ? 6 : 12;
       const double nearly_done = IsSmooth<S> ? 0.1 : curvature < hard ? 0.7 : 0.2;  // relative gap
+      const auto hopeless = [&](int done, double gap) { return IsSmooth<S> && done >= 2 && !(gap < 1); };
       if (IsSmooth<S> && curvature >= hard_for_crf) smooth_ = true;
       if (smooth_) return;
       const DualPoint<S> start = dual;
       const AlignedVector<double> weights = problem.scorer->raw();
       const double smoothing = smoothing_;
-      by_smooth(problem, dual, relay, [&](int done, double gap) { return done >= passes && !(gap < nearly_done); });
+      by_smooth(problem, dual, relay,
+                [&](int done, double gap) { return hopeless(done, gap) || (done >= passes && !(gap < nearly_done)); });
       smooth_ = relay.finished() || relay.total().certificate.relative_gap() < nearly_done;
       if (smooth_) return;
       dual = start;
@@ -132,12 +152,16 @@ class AscentOrSmooth {
   }
 
   void ascend(const Problem<Scorer>& problem, DualPoint<S>& dual, Relay& relay) {
-    constexpr double share_to_try = 0.4;  // of what block ascent would need
+    constexpr double share_to_try = 0.4;    // of what block ascent would need
+    constexpr double share_to_wait = 0.25;  // of the epochs that Newton's method is worth
     const bool early = may_win_early(problem);
-    undecided_ = undecided_ && worth_trying(problem);
+    undecided_ = undecided_ && (newton_ > 0 || worth_trying(problem));
     // Epochs between two judgements of the pace, and how many more block ascent may need.
-    const int stage = IsSmooth<S> ? 10 : early ? 30 : 300;
-    const double patience = IsSmooth<S> ? 15 : early ? 60 : 300;
+    const int stage = newton_ > 0   ? 2 + static_cast<int>(std::min(share_to_wait * newton_, 1e6))
+                      : IsSmooth<S> ? 10
+                      : early       ? 30
+                                    : 300;
+    const double patience = newton_ > 0 ? newton_ : IsSmooth<S> ? 15 : early ? 60 : 300;
     const TrainOptions& o = *request_->options;
     for (double gap = 1; !relay.finished();) {
       relay.add(prox_ascent(problem, *surrogate_, dual, relay.options(undecided_ ? stage : o.epochs), relay.context()));
@@ -145,6 +169,10 @@ class AscentOrSmooth {
       gap = now;
       if (relay.finished() || !undecided_ || std::log(now / o.tol) <= pace * patience) continue;
       undecided_ = false;
+      if (newton_ > 0) {
+        smooth_ = true;
+        return;
+      }
       const auto [epoch, pass] = work(problem);
       const double epochs = pace > 0 ? std::log(now / o.tol) / pace : std::numeric_limits<double>::infinity();
       const double passes = epochs * epoch / pass;  // of the smooth solver for the same work
@@ -163,7 +191,7 @@ class AscentOrSmooth {
 
   const S* surrogate_;
   const PathRequest* request_;
-  double smoothing_;
+  double smoothing_, newton_ = 0;
   bool undecided_, smooth_;
 };
 

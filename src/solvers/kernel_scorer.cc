@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "hwy/cache_control.h"
 
@@ -30,13 +31,21 @@ KernelScorer::KernelScorer(const GramMatrix& gram, std::size_t k)
       base_(gram.n() * stride_, 0.0),
       a_(base_),
       change_((gram.n() + tile - 1) / tile * tile * k, 0.0F),
-      late_(block * stride_, 0.0) {
+      late_(block * stride_, 0.0),
+      group_place_(gram.n()),
+      group_pairs_(group * group, 0.0),
+      group_v_(late_),
+      group_step_(late_) {
   late_rows_.reserve(block);
   moves_.reserve(block * k);
   class_begin_.reserve(k + 1);
 }
 
 void KernelScorer::scores(std::size_t i, std::span<double> v) const {
+  if (const std::size_t p = group_place_[i]; p != 0) {
+    std::copy_n(group_v_.data() + (p - 1) * stride_, stride_, v.data());
+    return;
+  }
   double share[block];
   const float* row = gram_->row(i);
   for (std::size_t p = 0; p < late_rows_.size(); ++p) share[p] = row[late_rows_[p]];
@@ -48,15 +57,45 @@ void KernelScorer::scores(std::size_t i, std::span<double> v) const {
   for (std::size_t c = k_; c < stride_; ++c) v[c] = kernels::padding_score;
 }
 
-void KernelScorer::prefetch(std::size_t i) const {
-  kernels::prefetch(std::span(base_).subspan(i * stride_, stride_));
-  const float* change = change_.data() + place(i);
+void KernelScorer::prefetch(std::span<const std::uint32_t> next, std::size_t p) const {
+  if (p >= next.size()) return;
+  kernels::prefetch(std::span(base_).subspan(next[p] * stride_, stride_));
+  const float* change = change_.data() + place(next[p]);
   for (std::size_t c = 0; c < k_; ++c) hwy::Prefetch(change + c * tile);
-  const float* row = gram_->row(i);
-  for (const std::size_t p : late_rows_) hwy::Prefetch(row + p);
+  const float* row = gram_->row(next[p]);
+  for (std::size_t q = 0; q <= p; ++q) hwy::Prefetch(row + next[q]);
+}
+
+void KernelScorer::open(std::span<const std::uint32_t> examples) {
+  apply_late_steps();
+  for (std::size_t p = 0; p < examples.size(); ++p) {
+    const float* row = gram_->row(examples[p]);
+    for (std::size_t q = 0; q <= p; ++q) group_pairs_[p * group + q] = group_pairs_[q * group + p] = row[examples[q]];
+    scores(examples[p], std::span(group_v_).subspan(p * stride_, stride_));
+  }
+  group_.assign(examples.begin(), examples.end());
+  for (std::size_t p = 0; p < group_.size(); ++p) group_place_[group_[p]] = static_cast<std::uint8_t>(p + 1);
+  std::fill(group_step_.begin(), group_step_.end(), 0.0);
+}
+
+void KernelScorer::close() {
+  for (std::size_t p = 0; p < group_.size(); ++p) group_place_[group_[p]] = 0;
+  for (std::size_t p = 0; p < group_.size(); ++p) {
+    const std::span<const double> step = std::span(group_step_).subspan(p * stride_, stride_);
+    if (std::any_of(step.begin(), step.end(), [](double x) { return x != 0; })) update(group_[p], step, 1);
+  }
+  group_.clear();
+  apply_late_steps();
 }
 
 void KernelScorer::update(std::size_t i, std::span<const double> delta, double scale) {
+  if (const std::size_t p = group_place_[i]; p != 0) {
+    double* sum = group_step_.data() + (p - 1) * stride_;
+    for (std::size_t c = 0; c < stride_; ++c) sum[c] += scale * delta[c];
+    const std::span<const double> pairs = std::span(group_pairs_).subspan((p - 1) * group, group_.size());
+    kernels::dense_update(pairs, delta, scale, group_v_.data(), nullptr);
+    return;
+  }
   double* late = late_.data() + late_rows_.size() * stride_;
   for (std::size_t c = 0; c < stride_; ++c) {
     late[c] = scale * delta[c];
@@ -64,6 +103,39 @@ void KernelScorer::update(std::size_t i, std::span<const double> delta, double s
   }
   late_rows_.push_back(i);
   if (late_rows_.size() == block) apply_late_steps();
+}
+
+// Halves again and again, by which of two random examples is nearer.
+void KernelScorer::arrange(std::span<std::uint32_t> examples, Rng& rng) const {
+  struct Keyed {
+    float key;
+    std::uint32_t example;
+  };
+  std::vector<Keyed> keyed;
+  keyed.reserve(examples.size());
+  for (const std::uint32_t i : examples) keyed.push_back({0, i});
+  const auto halve = [&](const auto& self, std::span<Keyed> part) -> void {
+    if (part.size() <= group) return;
+    const float* one = gram_->row(part[rng.below(part.size())].example);
+    const float* other = gram_->row(part[rng.below(part.size())].example);
+    for (Keyed& x : part) x.key = one[x.example] - other[x.example];
+    const std::size_t half = (part.size() / 2 + group - 1) / group * group;
+    // Ties by number, so that the order is the same with every standard library.
+    const auto nearer = [](const Keyed& a, const Keyed& b) {
+      return a.key != b.key ? a.key < b.key : a.example < b.example;
+    };
+    std::nth_element(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(half), part.end(), nearer);
+    self(self, part.first(half));
+    self(self, part.subspan(half));
+  };
+  halve(halve, keyed);
+  std::vector<std::uint32_t> order(examples.size() / group);  // of the groups that are full
+  std::iota(order.begin(), order.end(), 0U);
+  rng.shuffle(std::span(order));
+  std::size_t next = 0;
+  for (const std::uint32_t g : order)
+    for (std::size_t e = g * group; e < (g + std::size_t{1}) * group; ++e) examples[next++] = keyed[e].example;
+  for (; next < examples.size(); ++next) examples[next] = keyed[next].example;
 }
 
 void KernelScorer::apply_late_steps() {

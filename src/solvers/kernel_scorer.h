@@ -7,6 +7,10 @@
 //                            rows of K adds them to `change`: the same iterates as updating every time. Steps touch few
 //                            classes, and only those are computed: n multiply-adds per class that moved.
 //   scores(i)                at most 32 x k.
+//   open(group), close()     in between, the scores of up to 32 examples are kept up to date at every step of one of
+//   them,
+//                            32 multiply-adds per class that moved, so that they can be visited often before their rows
+//                            of K are read.
 //   set_coefficients(a)      base = K a in double, change = 0: n multiply-adds per coefficient that is not 0.
 //
 // K is kept in float (n^2 x 4 bytes), a and base in double. `change` is in float: its rounding is relative to how far
@@ -14,10 +18,12 @@
 // after set_coefficients, where everything is double. |w|^2 = sum_i a_i . v_i.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
 #include "core/kernels.h"
+#include "core/rng.h"
 #include "core/views.h"
 #include "features/point_kernel.h"
 
@@ -34,9 +40,16 @@ class KernelScorer {
   std::size_t work(std::size_t /*i*/) const { return (gram_->n() + block) * stride_; }
 
   void scores(std::size_t i, std::span<double> v) const;
-  // Asks for what scores(i) will read of example i.
-  void prefetch(std::size_t i) const;
   void update(std::size_t i, std::span<const double> delta, double scale);
+
+  // Examples that are solved together. Scores and steps are asked of them alone until close().
+  static constexpr std::size_t group = 32;
+  void open(std::span<const std::uint32_t> examples);
+  void close();
+  // Asks for what open(next) will read of its example at `place`, if there is one.
+  void prefetch(std::span<const std::uint32_t> next, std::size_t place) const;
+  // Reorders examples so that every `group` of them are near each other, and the groups come in random order.
+  void arrange(std::span<std::uint32_t> examples, Rng& rng) const;
 
   double squared_norm(std::size_t i) const { return gram_->row(i)[i]; }
   double norm_squared();
@@ -50,7 +63,7 @@ class KernelScorer {
   std::vector<double> weights() const;
 
  private:
-  static constexpr std::size_t block = 32, tile = kernels::row_tile<float>;
+  static constexpr std::size_t block = group, tile = kernels::row_tile<float>;
 
   void apply_late_steps();
   // Where `change` of example i and class 0 lies; the next class is one tile further.
@@ -65,6 +78,10 @@ class KernelScorer {
   std::vector<std::size_t> late_rows_;            // the examples they belong to
   std::vector<kernels::ScaledRow<float>> moves_;  // late steps class by class, scratch
   std::vector<std::size_t> class_begin_;          // into moves_, scratch
+  std::vector<std::uint32_t> group_;              // the examples between open() and close()
+  std::vector<std::uint8_t> group_place_;         // of every example in the group, from 1; 0: it is not in it
+  AlignedVector<double> group_pairs_;             // their values of K, group x group
+  AlignedVector<double> group_v_, group_step_;    // their scores and the sums of their steps, group x stride
 };
 
 }  // namespace m4n::detail

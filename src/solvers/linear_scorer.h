@@ -68,6 +68,9 @@ class LinearScorer {
     return out;
   }
 
+  const FeatureRows& features() const { return x_; }
+  bool has_bias() const { return bias_; }
+
   // All of w with its padding, for solvers that move it as one vector.
   AlignedVector<double>& raw() { return w_; }
   const AlignedVector<double>& raw() const { return w_; }

@@ -9,7 +9,9 @@
 // at all of up to 64; the certificate, which ends the loop, always looks at all of them. An epoch is n visits, however
 // many sweeps they take. A visit costs one score, one proximal step and, if the block moved, one update. Where
 // rebuilding the weights costs more than a look at all examples (HasCoefficients), the solver first looks at the
-// weights as they are, and rebuilds and certifies once that look says that it is worth it.
+// weights as they are, and rebuilds and certifies once that look says that it is worth it. There an update costs a row
+// of K, far more than the steps of a group of examples among themselves: after the first epochs, which settle what all
+// examples share, groups are near neighbours and stay open until their large steps are taken.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -67,6 +69,8 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   // Relative gap below which the rounding of a kernel's scores could matter.
   [[maybe_unused]] constexpr double worth_rebuilding = 1e-4;
   [[maybe_unused]] constexpr double trusted_epochs = 20;  // between two rebuilds
+  // Epochs in which groups are random and visited once, and further visits of a group's blocks after that.
+  [[maybe_unused]] constexpr int alone = 3, most_rounds = 11;
 
   Watch watch(context, options);
   SolveResult result;
@@ -76,7 +80,7 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   auto workspace = surrogate.workspace();
   std::vector<double> curvature(n);
   for (std::size_t i = 0; i < n; ++i) curvature[i] = problem.curvature(i);
-  std::vector<std::uint32_t> awake;
+  std::vector<std::uint32_t> awake, moving;
   awake.reserve(n);
   Agenda agenda(n);
   std::vector<std::uint8_t> rests(n);                 // in a row
@@ -87,7 +91,12 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   // A full step of a block has the size of the costs over its curvature.
   const double size_of_costs = surrogate.scale() > 0 ? surrogate.scale() : 1;
 
-  const auto visit = [&](std::size_t i) {
+  // The step of a block.
+  struct Step {
+    double shift;  // by how much it changes the block's own scores
+    bool moved;
+  };
+  const auto ascend = [&](std::size_t i) -> Step {
     const std::size_t size = problem.scorer->padded_parts(i);
     const std::span<double> v = std::span(v_all).first(size), old = std::span(old_all).first(size),
                             now = std::span(new_all).first(size), step = std::span(step_all).first(size);
@@ -99,21 +108,31 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
     } else {
       frank_wolfe_step(surrogate, v, curvature[i], problem.y(i), now, step, dual.state_of(i), workspace);
     }
-    ++visits;
     ++result.oracle_calls;
-    const double largest = kernels::difference(old, now, step), shift = curvature[i] * largest;
-    const bool moved = largest * std::max(1.0, curvature[i] / size_of_costs) > still;
-    squared_shifts += shift * shift;
-    if (moved && shift * shift >= little * mean_squared_shift) {
+    const double largest = kernels::difference(old, now, step);
+    const Step out{curvature[i] * largest, largest * std::max(1.0, curvature[i] / size_of_costs) > still};
+    if (out.moved) {
+      dual.store(i, now);
+      problem.scorer->update(i, step, problem.weight[i] / problem.lambda);
+    }
+    return out;
+  };
+  const auto is_large = [&](const Step& step) {
+    return step.moved && step.shift * step.shift >= little * mean_squared_shift;
+  };
+  // Whether the block is visited again in the next sweep.
+  const auto visit = [&](std::size_t i) {
+    const Step step = ascend(i);
+    ++visits;
+    squared_shifts += step.shift * step.shift;
+    if (is_large(step)) {
       rests[i] = 0;
       agenda.add(i, 0);
     } else {
-      rests[i] = static_cast<std::uint8_t>(std::min(rests[i] + 1U, moved ? short_rests : long_rests));
+      rests[i] = static_cast<std::uint8_t>(std::min(rests[i] + 1U, step.moved ? short_rests : long_rests));
       agenda.add(i, std::size_t{1} << (rests[i] - 1));
     }
-    if (!moved) return;
-    dual.store(i, now);
-    problem.scorer->update(i, step, problem.weight[i] / problem.lambda);
+    return rests[i] == 0;
   };
   BestPoint<Scorer> best;
   RecentMean<Scorer> mean(problem);
@@ -145,13 +164,35 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
     agenda.begin_sweep(awake);
     rng.shuffle(std::span(awake));
-    for (std::size_t place = 0; place < awake.size() && !stopped; ++place) {
-      if (place + ahead < awake.size()) {
-        problem.scorer->prefetch(awake[place + ahead]);
-        kernels::prefetch(dual.of(awake[place + ahead]));
+    if constexpr (HasCoefficients<Scorer>) {
+      const bool together = result.epochs >= alone;
+      if (together) problem.scorer->arrange(awake, rng);
+      const auto group_from = [&](std::size_t first) {
+        first = std::min(first, awake.size());
+        return std::span(awake).subspan(first, std::min(Scorer::group, awake.size() - first));
+      };
+      for (std::size_t first = 0; first < awake.size() && !stopped; first += Scorer::group) {
+        const auto own = group_from(first), next = group_from(first + Scorer::group);
+        problem.scorer->open(own);
+        moving.clear();
+        for (std::size_t p = 0; p < own.size(); ++p) {
+          problem.scorer->prefetch(next, p);
+          if (visit(own[p])) moving.push_back(own[p]);
+        }
+        for (int round = 0; together && round < most_rounds && moving.size() > 1; ++round)
+          std::erase_if(moving, [&](std::uint32_t i) { return !is_large(ascend(i)); });
+        problem.scorer->close();
+        stopped = watch.stopped(own.size() * (problem.scorer->work(own[0]) + surrogate.work()));
       }
-      visit(awake[place]);
-      stopped = watch.stopped(problem.scorer->work(awake[place]) + surrogate.work());
+    } else {
+      for (std::size_t place = 0; place < awake.size() && !stopped; ++place) {
+        if (place + ahead < awake.size()) {
+          problem.scorer->prefetch(awake[place + ahead]);
+          kernels::prefetch(dual.of(awake[place + ahead]));
+        }
+        visit(awake[place]);
+        stopped = watch.stopped(problem.scorer->work(awake[place]) + surrogate.work());
+      }
     }
     mean_squared_shift = squared_shifts / static_cast<double>(std::max<std::size_t>(awake.size(), 1));
     squared_shifts = 0;

@@ -27,6 +27,8 @@ class OnOffSpace {
   std::size_t parts() const { return labels_; }
   std::size_t padded_parts() const { return kernels::padded(labels_); }
 
+  static double sign(std::int32_t label) { return label == 1 ? 1 : -1; }
+
   // m = phi(y)
   void embed(LabelView y, std::span<double> m) const {
     std::fill(m.begin(), m.end(), 0.0);
@@ -44,7 +46,6 @@ class OnOffSpace {
   }
 
  private:
-  static double sign(std::int32_t label) { return label == 1 ? 1 : -1; }
   std::size_t labels_;
 };
 
@@ -79,16 +80,33 @@ class OnOffMaxMin {
   double scale() const { return scale_; }
   std::size_t work() const { return 8 * space_.padded_parts(); }
 
+  // One label.
+  struct Label {
+    double rise, fall;      // slopes of h: rise left of the kinks, -fall right of them
+    double low, high, top;  // where they are, the same unless there is a plateau, and the value there
+
+    double neg_omega(double m) const { return std::min({rise * (1 + m), fall * (1 - m), top}); }
+    double conjugate(double s) const { return std::max(std::abs(s), top + s * (s > 0 ? high : low)); }
+    // The step with the slope of each piece; the one that ends in its piece is right, or the kink between two that do
+    // not.
+    double prox(double s, double c, double m) const {
+      const double step = 1 / c, left = m + (s + rise) * step, right = m + (s - fall) * step;
+      const double plateau = std::min(m + s * step, std::max(high, right));
+      return std::clamp(std::min(std::max(low, plateau), left), -1.0, 1.0);
+    }
+    // Whether m is at none of the kinks.
+    bool free(double m) const { return m != low && m != high && m > -1 && m < 1; }
+  };
+  const Label& output(std::size_t j, LabelView) const { return labels_[j]; }
+
   double neg_omega(MarginalView m, LabelView, Workspace&) const {
     double sum = 0;
-    for (std::size_t j = 0; j < labels_.size(); ++j)
-      sum += std::min({labels_[j].rise * (1 + m[j]), labels_[j].fall * (1 - m[j]), labels_[j].top});
+    for (std::size_t j = 0; j < labels_.size(); ++j) sum += labels_[j].neg_omega(m[j]);
     return sum;
   }
   double conjugate(ScoreView s, LabelView, std::span<StateUnit>, Workspace&) const {
     double sum = 0;
-    for (std::size_t j = 0; j < labels_.size(); ++j)
-      sum += std::max(std::abs(s[j]), labels_[j].top + s[j] * (s[j] > 0 ? labels_[j].high : labels_[j].low));
+    for (std::size_t j = 0; j < labels_.size(); ++j) sum += labels_[j].conjugate(s[j]);
     return sum;
   }
   void argmax(ScoreView s, LabelView, Marginals m, std::span<StateUnit>, Workspace&) const {
@@ -96,22 +114,11 @@ class OnOffMaxMin {
     for (std::size_t j = 0; j < labels_.size(); ++j)
       m[j] = s[j] > labels_[j].fall ? 1 : s[j] < -labels_[j].rise ? -1 : s[j] > 0 ? labels_[j].high : labels_[j].low;
   }
-  // The step with the slope of each piece; the one that ends in its piece is right, or the kink between two that do
-  // not.
   void prox(ScoreView s, double c, LabelView, Marginals m, std::span<StateUnit>, Workspace&) const {
-    const double step = 1 / c;
-    for (std::size_t j = 0; j < labels_.size(); ++j) {
-      const double left = m[j] + (s[j] + labels_[j].rise) * step, right = m[j] + (s[j] - labels_[j].fall) * step;
-      const double plateau = std::min(m[j] + s[j] * step, std::max(labels_[j].high, right));
-      m[j] = std::clamp(std::min(std::max(labels_[j].low, plateau), left), -1.0, 1.0);
-    }
+    for (std::size_t j = 0; j < labels_.size(); ++j) m[j] = labels_[j].prox(s[j], c, m[j]);
   }
 
  private:
-  struct Label {
-    double rise, fall;      // slopes of h: rise left of the kinks, -fall right of them
-    double low, high, top;  // where they are, the same unless there is a plateau, and the value there
-  };
   OnOffSpace space_;
   double scale_;
   std::vector<Label> labels_;
@@ -133,30 +140,39 @@ class OnOffMargin {
   double scale() const { return scale_; }
   std::size_t work() const { return 8 * space_.padded_parts(); }
 
+  // One label: -Omega has the slope `slope` and is 0 at the truth.
+  struct Label {
+    double slope;
+
+    double neg_omega(double m) const { return std::abs(slope) + slope * m; }
+    double conjugate(double s) const { return std::abs(slope) + std::abs(s + slope); }
+    double prox(double s, double c, double m) const { return std::clamp(m + (s + slope) * (1 / c), -1.0, 1.0); }
+    bool free(double m) const { return m > -1 && m < 1; }
+  };
+  Label output(std::size_t j, LabelView y) const { return {y[j] == 1 ? slope_[j].on : slope_[j].off}; }
+
   double neg_omega(MarginalView m, LabelView y, Workspace&) const {
     double sum = 0;
-    for (std::size_t j = 0; j < slope_.size(); ++j) sum += std::abs(slope(j, y)) + slope(j, y) * m[j];
+    for (std::size_t j = 0; j < slope_.size(); ++j) sum += output(j, y).neg_omega(m[j]);
     return sum;
   }
   double conjugate(ScoreView s, LabelView y, std::span<StateUnit>, Workspace&) const {
     double sum = 0;
-    for (std::size_t j = 0; j < slope_.size(); ++j) sum += std::abs(slope(j, y)) + std::abs(s[j] + slope(j, y));
+    for (std::size_t j = 0; j < slope_.size(); ++j) sum += output(j, y).conjugate(s[j]);
     return sum;
   }
   void argmax(ScoreView s, LabelView y, Marginals m, std::span<StateUnit>, Workspace&) const {
     std::fill(m.begin(), m.end(), 0.0);
-    for (std::size_t j = 0; j < slope_.size(); ++j) m[j] = s[j] + slope(j, y) > 0 ? 1 : -1;
+    for (std::size_t j = 0; j < slope_.size(); ++j) m[j] = s[j] + output(j, y).slope > 0 ? 1 : -1;
   }
   void prox(ScoreView s, double c, LabelView y, Marginals m, std::span<StateUnit>, Workspace&) const {
-    const double step = 1 / c;
-    for (std::size_t j = 0; j < slope_.size(); ++j) m[j] = std::clamp(m[j] + (s[j] + slope(j, y)) * step, -1.0, 1.0);
+    for (std::size_t j = 0; j < slope_.size(); ++j) m[j] = output(j, y).prox(s[j], c, m[j]);
   }
 
  private:
   struct Slopes {
-    double off, on;  // of -Omega in m, by the truth; its value at the truth is 0
+    double off, on;  // by the truth
   };
-  double slope(std::size_t j, LabelView y) const { return y[j] == 1 ? slope_[j].on : slope_[j].off; }
   OnOffSpace space_;
   double scale_;
   std::vector<Slopes> slope_;
