@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import pkgutil
+import re
 
 import pytest
 from conftest import ROOT
@@ -18,7 +19,30 @@ def test_module(name):
     assert doctest.testmod(importlib.import_module(name), optionflags=FLAGS).failed == 0
 
 
-def test_python_md(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page, least", [("python.md", 20), ("cookbook.md", 15)])
+def test_page(page, least, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found = doctest.testfile(str(ROOT / "docs" / "python.md"), module_relative=False, optionflags=FLAGS)
-    assert found.attempted > 20 and found.failed == 0
+    found = doctest.testfile(str(ROOT / "docs" / page), module_relative=False, optionflags=FLAGS)
+    assert found.attempted > least and found.failed == 0
+
+
+def test_readme(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    names: dict = {}
+    exec(block, names)
+    assert names["model"].certificate_.converged and (tmp_path / "costly.m4n").exists()
+
+
+def names_of_parameters(text):
+    """Calls of estimators in blocks of Python that are shown beside those of other libraries."""
+    calls = re.findall(r"\b(MaxMin\w+)\(([^\n|`]*)", text)
+    return [(estimator, arguments.split(".fit(")[0]) for estimator, arguments in calls]
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("from-*.md")), ids=lambda page: page.stem)
+def test_migration_pages_name_estimators_and_parameters_that_exist(page):
+    for estimator, arguments in names_of_parameters(page.read_text()):
+        known = getattr(m4n, estimator)().get_params()
+        for name in re.findall(r"(\w+)=", arguments):
+            assert name in known, f"{estimator}({name}=..)"

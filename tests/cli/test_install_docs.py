@@ -1,0 +1,35 @@
+"""The lists of packages for other systems have all that scripts/packages.txt has for the build."""
+
+import re
+
+from conftest import ROOT
+
+
+def needed_to_build():
+    lines = (ROOT / "scripts" / "packages.txt").read_text().splitlines()
+    return [line.split()[1] for line in lines if line.startswith("build ")]
+
+
+def table():
+    """Rows of the table of package names in docs/install.md, by the name in Debian."""
+    text = (ROOT / "docs" / "install.md").read_text()
+    start = text.index("| Debian, Ubuntu |")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text[start:].split("\n\n")[0].splitlines()]
+    assert set(rows[1]) == {"---"}
+    return {row[0]: dict(zip(rows[0][1:], row[1:])) for row in rows[2:]}
+
+
+def test_the_table_has_every_package_and_no_other():
+    assert list(table()) == needed_to_build()
+    assert all(name for names in table().values() for name in names.values())
+
+
+def test_the_conda_environment_has_the_names_of_the_table():
+    environment = (ROOT / "environment.yml").read_text()
+    listed = set(re.findall(r"^  - (\S+)", environment, re.MULTILINE))
+    assert {names["conda-forge"] for names in table().values()} <= listed
+
+
+def test_the_citation_names_the_version_of_the_build():
+    version = re.search(r"project\(m4n VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
