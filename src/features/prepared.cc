@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "core/kernels.h"
 #include "core/message.h"
 #include "core/parallel.h"
 #include "features/point_kernel.h"
@@ -154,6 +155,20 @@ std::vector<double> training_scores(const PreparedFeatures& prepared, const std:
     RowWeights finished = finished_weights(prepared, weights, outputs, bias);
     finished.standardizer = {};
     return row_scores(finished, prepared.d, outputs, prepared.fitted->map.points.view(), context);
+  }
+  if (prepared.kernel) {
+    const std::size_t n = prepared.gram.n(), stride = kernels::padded(outputs);
+    AlignedVector<double> a(n * stride, 0.0);
+    for (std::size_t i = 0; i < n; ++i)
+      std::copy_n(weights.begin() + static_cast<std::ptrdiff_t>(i * outputs), outputs,
+                  a.begin() + static_cast<std::ptrdiff_t>(i * stride));
+    const AlignedVector<double> v = times(prepared.gram, a, stride, context.threads);
+    std::vector<double> out;
+    out.reserve(weights.size());
+    for (std::size_t i = 0; i < n; ++i)
+      out.insert(out.end(), v.begin() + static_cast<std::ptrdiff_t>(i * stride),
+                 v.begin() + static_cast<std::ptrdiff_t>(i * stride + outputs));
+    return out;
   }
   const RowWeights plain{{}, {}, bias, weights};
   return row_scores(plain, cols(prepared.x), outputs, view(prepared.x), context);

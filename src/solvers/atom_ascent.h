@@ -138,7 +138,7 @@ class AtomAscent {
   // P from above at the mean weights; nothing changes if `give_up` says so first.
   void certify(const std::function<bool()>& give_up) {
     derived().rebuild();
-    const Scorer& weights = mean_.weights();
+    const Scorer& weights = mean_.weights(context_->threads);
     give_up_ = give_up;
     if (hasty_) give_up_ = [] { return true; };
     const std::optional<double> loss = upper_loss(weights, give_up);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/parallel.h"
@@ -17,6 +18,24 @@ template <class Scorer>
 concept HasCoefficients = requires(Scorer& s) {
   s.set_coefficients(AlignedVector<double>(), 1U);
 };
+
+// The numbers that make a scorer's weights: w itself, or the coefficients of a kernel.
+template <class Scorer>
+const AlignedVector<double>& weight_vector(const Scorer& scorer) {
+  if constexpr (HasCoefficients<Scorer>) {
+    return scorer.coefficients();
+  } else {
+    return scorer.raw();
+  }
+}
+template <class Scorer>
+void set_weight_vector(Scorer& scorer, AlignedVector<double> numbers, unsigned threads) {
+  if constexpr (HasCoefficients<Scorer>) {
+    scorer.set_coefficients(std::move(numbers), threads);
+  } else {
+    scorer.raw() = std::move(numbers);
+  }
+}
 
 // w := w(mu), afresh: removes the rounding that many small updates leave behind.
 template <class Scorer, Surrogate S>

@@ -159,13 +159,14 @@ void KernelScorer::apply_late_steps() {
   changed_ = true;
 }
 
-double KernelScorer::norm_squared() {
-  apply_late_steps();
-  double out = kernels::dot(a_, base_);
-  if (changed_)
-    for (std::size_t i = 0; i < gram_->n(); ++i)
-      for (std::size_t c = 0; c < k_; ++c)
-        out += a_[i * stride_ + c] * static_cast<double>(change_[place(i) + c * tile]);
+double KernelScorer::norm_squared() const {
+  if (late_rows_.empty() && !changed_) return kernels::dot(a_, base_);
+  AlignedVector<double> v(stride_);
+  double out = 0;
+  for (std::size_t i = 0; i < gram_->n(); ++i) {
+    scores(i, v);
+    for (std::size_t c = 0; c < k_; ++c) out += a_[i * stride_ + c] * v[c];
+  }
   return out;
 }
 

@@ -38,6 +38,8 @@ class KernelScorer {
   std::size_t padded_parts(std::size_t /*i*/) const { return stride_; }
   std::size_t largest_padded_parts() const { return stride_; }
   std::size_t work(std::size_t /*i*/) const { return (gram_->n() + block) * stride_; }
+  // Multiply-adds of a score or a step where steps touch few classes.
+  std::size_t step_work() const { return (gram_->n() / few + block) * stride_; }
 
   void scores(std::size_t i, std::span<double> v) const;
   void update(std::size_t i, std::span<const double> delta, double scale);
@@ -52,7 +54,7 @@ class KernelScorer {
   void arrange(std::span<std::uint32_t> examples, Rng& rng) const;
 
   double squared_norm(std::size_t i) const { return gram_->row(i)[i]; }
-  double norm_squared();
+  double norm_squared() const;
   void reset();
 
   // a: n padded rows.
@@ -63,7 +65,7 @@ class KernelScorer {
   std::vector<double> weights() const;
 
  private:
-  static constexpr std::size_t block = group, tile = kernels::row_tile<float>;
+  static constexpr std::size_t block = group, tile = kernels::row_tile<float>, few = 8;
 
   void apply_late_steps();
   // Where `change` of example i and class 0 lies; the next class is one tile further.

@@ -181,17 +181,18 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
 template <class Scorer, class Slope>
 void lbfgs_path(Problem<Scorer> problem, const Slope& slope, const PathRequest& request, const EmitResult& emit) {
   struct Weights {
-    AlignedVector<double> raw;
+    AlignedVector<double> numbers;
   };
-  AlignedVector<double>& own = problem.scorer->raw();
-  if (const auto* earlier = earlier_point<Weights>(*request.context); earlier && earlier->raw.size() == own.size())
-    own = earlier->raw;
+  Scorer& scorer = *problem.scorer;
+  if (const auto* earlier = earlier_point<Weights>(*request.context);
+      earlier && earlier->numbers.size() == weight_vector(scorer).size())
+    set_weight_vector(scorer, earlier->numbers, request.context->threads);
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
     PrimalLoss loss(problem, slope, request.context->threads);
     emit(lbfgs(problem, loss, solver_options(*request.options), *request.context));
   }
-  leave_point(Weights{own}, *request.context);
+  leave_point(Weights{weight_vector(scorer)}, *request.context);
 }
 
 }  // namespace m4n::detail

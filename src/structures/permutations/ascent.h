@@ -25,7 +25,7 @@ template <class Scorer, class Oracle>
 class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, Scorer> {
   using Base = AtomAscent<PermutationAscent<Scorer, Oracle>, Scorer>;
   friend Base;
-  using Base::hasty_, Base::memory, Base::negligible, Base::problem_, Base::result_, Base::value_;
+  using Base::context_, Base::hasty_, Base::memory, Base::negligible, Base::problem_, Base::result_, Base::value_;
   using typename Base::Pass;
 
  public:
@@ -92,7 +92,12 @@ class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, S
   // w := w(mu) afresh, and the dual value of the atoms.
   void rebuild() {
     Scorer& scorer = *problem_.scorer;
-    scorer.reset();
+    AlignedVector<double> coefficients;
+    if constexpr (HasCoefficients<Scorer>) {
+      coefficients.assign(problem_.examples() * scorer.largest_image(), 0.0);
+    } else {
+      scorer.reset();
+    }
     value_ = 0;
     for (std::size_t i = 0; i < problem_.examples(); ++i) {
       const PermutationAtoms& block = dual_->block[i];
@@ -100,8 +105,14 @@ class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, S
       if (block.size() == 1) continue;
       const std::span<double> image = std::span(image_).first(scorer.image_size(i));
       block.combine(image);
-      scorer.update_image(i, image, -problem_.weight[i] / problem_.lambda);
+      const double scale = -problem_.weight[i] / problem_.lambda;
+      if constexpr (HasCoefficients<Scorer>) {
+        for (std::size_t j = 0; j < image.size(); ++j) coefficients[i * image.size() + j] = scale * image[j];
+      } else {
+        scorer.update_image(i, image, scale);
+      }
     }
+    if constexpr (HasCoefficients<Scorer>) scorer.set_coefficients(std::move(coefficients), context_->threads);
     value_ -= 0.5 * problem_.lambda * scorer.norm_squared();
   }
 

@@ -1,31 +1,37 @@
-// Linear scores of permutations: ItemScorer for rankings, PairScorer for matchings.
-//
-// Linear scores of rankings, those of solvers/linear_scorer.h with one class per part: a cell (item, position) of the
-// score matrix, or an item where the loss is of rank one. Atoms (structures/permutations/atoms.h) are kept as parts:
-// with one feature row per example, <Phi(x) a^T, Phi(x) b^T> = |Phi(x)|^2 a.b.
+// Scores of permutations: ItemScorer and KernelItemScorer for rankings, PairScorer for matchings.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/feature_rows.h"
 #include "core/kernels.h"
 #include "core/views.h"
 #include "m4n/dataset.h"
+#include "solvers/kernel_scorer.h"
 #include "solvers/linear_scorer.h"
 
 namespace m4n::detail {
 
-class ItemScorer : public LinearScorer {
+// Scores of rankings, with one class per part: a cell (item, position) of the score matrix, or an item where the loss
+// is of rank one. Atoms (structures/permutations/atoms.h) are kept as parts: with one feature row per example,
+// <Phi(x) a^T, Phi(x) b^T> = |Phi(x)|^2 a.b.
+template <class Scorer>
+class OneRowScorer : public Scorer {
  public:
-  ItemScorer(const FeatureRows& x, std::size_t parts, bool bias) : LinearScorer(x, parts, bias) {
-    for (std::size_t i = 0; i < x.rows(); ++i) scale_.push_back(squared_norm(i));
+  using Plain = Scorer;
+  using Scorer::parts, Scorer::padded_parts;
+
+  template <class... Arguments>
+  explicit OneRowScorer(Arguments&&... arguments) : Scorer(std::forward<Arguments>(arguments)...) {
+    for (std::size_t i = 0; i < this->examples(); ++i) scale_.push_back(this->squared_norm(i));
   }
 
   std::size_t image_size(std::size_t i) const { return padded_parts(i); }
-  std::size_t largest_image() const { return largest_padded_parts(); }
+  std::size_t largest_image() const { return this->largest_padded_parts(); }
   double image_scale(std::size_t i) const { return scale_[i]; }
   void image(std::size_t i, std::span<const double> delta, std::span<double> out) const {
     std::copy_n(delta.begin(), parts(i), out.begin());
@@ -33,20 +39,27 @@ class ItemScorer : public LinearScorer {
   }
   // What the image of an atom is multiplied with to give its score.
   std::span<const double> against(std::size_t i, std::span<double> scratch) const {
-    scores(i, scratch);
+    this->scores(i, scratch);
     return scratch;
   }
-  void update_image(std::size_t i, std::span<const double> image, double scale) { update(i, image, scale); }
-  std::size_t image_work(std::size_t i) const { return work(i); }
+  void update_image(std::size_t i, std::span<const double> image, double scale) { this->update(i, image, scale); }
+  std::size_t image_work(std::size_t i) const {
+    if constexpr (requires { this->step_work(); }) return this->step_work();
+    return this->work(i);
+  }
 
  private:
   std::vector<double> scale_;
 };
+using ItemScorer = OneRowScorer<LinearScorer>;
+using KernelItemScorer = OneRowScorer<KernelScorer>;
 
 // Linear scores of matchings, tied over pairs: S[i][j] = w . x_ij. Example e owns M x M rows of features, pair (i, j)
 // in row i M + j; sizes may differ. A bias would add the same to every matching, so there is none.
 class PairScorer {
  public:
+  using Plain = PairScorer;
+
   // `pairs` says which rows of x belong to which example; their numbers are squares.
   PairScorer(const FeatureRows& x, const Groups& pairs) : x_(x), pairs_(&pairs), w_(kernels::padded(x.cols()), 0.0) {
     for (std::size_t e = 0; e < examples(); ++e) largest_ = std::max(largest_, padded_parts(e));

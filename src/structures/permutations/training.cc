@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "core/message.h"
@@ -112,31 +113,43 @@ struct Regression {
 
 template <class Scorer>
 void quadratic(const Problem<Scorer>& problem, const Setting& setting, const EmitResult& emit) {
-  const AlignedVector<double> target(problem.scorer->largest_padded_parts());
-  const Regression loss{&setting, target};
-  if (setting.request->pairs != nullptr) return lbfgs_path(problem, loss, setting.request->path(), emit);
-  quadratic_path(problem, setting.request->x, setting.request->bias, loss, Regression{&setting, target, true},
-                 setting.request->path(), emit);
+  AlignedVector<double> target(problem.scorer->largest_padded_parts());
+  if constexpr (std::is_same_v<Scorer, KernelScorer>) {
+    const auto target_of = [&](std::size_t i) {
+      const LabelView y = problem.y(i);
+      std::fill(target.begin(), target.end(), 0.0);
+      regression_target(setting.losses.of(y.size()), setting.parts, y, target);
+      return target.data();
+    };
+    return quadratic_kernel_path(problem, *setting.request->gram, setting.parts.count(setting.largest), target_of,
+                                 setting.request->path(), emit);
+  } else {
+    const Regression loss{&setting, target};
+    if (setting.request->pairs != nullptr) return lbfgs_path(problem, loss, setting.request->path(), emit);
+    quadratic_path(problem, setting.request->x, setting.request->bias, loss, Regression{&setting, target, true},
+                   setting.request->path(), emit);
+  }
 }
 
 template <class Scorer>
 void solve(const Problem<Scorer>& problem, const Setting& setting, const EmitResult& emit) {
   const TrainOptions& o = *setting.request->options;
   const bool items = setting.parts.items();
+  const Problem<typename Scorer::Plain> plain{problem.scorer, problem.label, problem.labels, problem.weight, 0};
   switch (o.surrogate) {
     case SurrogateKind::m4n:
       if (o.solver == SolverKind::gbcfw && o.oracle == OracleKind::spmp)
-        return items ? by_mirror_prox<RankOneMaxMin>(problem, setting, emit)
-                     : by_mirror_prox<PermutationMaxMin>(problem, setting, emit);
+        return items ? by_mirror_prox<RankOneMaxMin>(plain, setting, emit)
+                     : by_mirror_prox<PermutationMaxMin>(plain, setting, emit);
       return items ? by_atoms<RankOneMaxMin>(problem, setting, emit)
                    : by_atoms<PermutationMaxMin>(problem, setting, emit);
     case SurrogateKind::m3n:
       return items ? by_atoms<RankOneMaxMargin>(problem, setting, emit)
                    : by_atoms<PermutationMaxMargin>(problem, setting, emit);
     case SurrogateKind::crf:
-      return crf(problem, setting, emit);
+      return crf(plain, setting, emit);
     case SurrogateKind::qs:
-      return quadratic(problem, setting, emit);
+      return quadratic(plain, setting, emit);
   }
 }
 
@@ -194,7 +207,9 @@ void solve_permutations(const PermutationRequest& request,
   }
   setting.parts = ranking_parts(setting.losses.of(setting.largest), request.pairs == nullptr);
   if (request.pairs != nullptr) return run(PairScorer(request.x, *request.pairs), setting, emit);
-  run(ItemScorer(request.x, setting.parts.count(setting.largest), request.bias), setting, emit);
+  const std::size_t parts = setting.parts.count(setting.largest);
+  if (request.gram != nullptr) return run(KernelItemScorer(*request.gram, parts), setting, emit);
+  run(ItemScorer(request.x, parts, request.bias), setting, emit);
 }
 
 namespace {
@@ -231,7 +246,8 @@ PositionLossChoice chosen_position_loss(const TrainOptions& options, const std::
 PermutationTrainingSet::PermutationTrainingSet(Dataset data, const TrainOptions& options, Permuted permuted,
                                                const Context& context)
     : RowTrainingSet(checked(std::move(data), permuted == Permuted::points), options,
-                     options.bias && permuted == Permuted::items, context, KernelForm::rows),
+                     options.bias && permuted == Permuted::items, context,
+                     permuted == Permuted::points ? KernelForm::rows : KernelForm::pairs),
       matching_(permuted == Permuted::points),
       loss_(chosen_position_loss(options, data_.class_names)) {
   for (std::size_t i = 0; i < data_.examples(); ++i)
@@ -253,7 +269,8 @@ void PermutationTrainingSet::solve(const TrainOptions& options, Decoder, std::sp
                       .loss = [this](std::size_t size) { return loss_.make(size); },
                       .lambdas = lambdas,
                       .options = &options,
-                      .context = &context},
+                      .context = &context,
+                      .gram = features_.kernel ? &features_.gram : nullptr},
                      [&](std::unique_ptr<RowSolution> solution) {
                        check_finite(*solution, solution->weights);
                        emit(std::move(solution));

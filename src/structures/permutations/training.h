@@ -38,12 +38,14 @@ struct PermutationRequest {
   std::span<const double> lambdas;
   const TrainOptions* options;
   const Context* context;
+  const GramMatrix* gram = nullptr;  // rankings by an exact kernel, bias included, in place of x and bias
 
   PathRequest path() const { return {lambdas, options, context}; }
 };
 
 // Hands over one solution per lambda, in their order. Throws UsageError for what cannot be trained, Error for positions
-// that are no permutation. Weights of rankings: (features + bias) x parts; of matchings: one per feature.
+// that are no permutation. Weights of rankings: (features + bias) x parts, or n x parts coefficients of a
+// kernel; of matchings: one per feature.
 void solve_permutations(const PermutationRequest& request,
                         const std::function<void(std::unique_ptr<RowSolution>)>& emit);
 

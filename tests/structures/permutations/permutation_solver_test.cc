@@ -67,6 +67,55 @@ void expect_optimum(const PermutationSet& set, const PositionLosses::Make& loss,
   EXPECT_LE(reached, c.primal * 1.02 + 5e-4) << where;
 }
 
+// With K = x x^T + 1 the kernel and the rows are the same problem; floats hold K.
+TEST(PermutationSolver, AKernelReachesTheOptimumOfItsFeatures) {
+  Rng rng(11);
+  const std::vector<double> lambdas{0.3, 0.02};
+  for (const auto& loss : {hamming, squared}) {
+    const PermutationSet set = random_rankings(rng, 40, 3, 4, true);
+    const DenseView x = std::get<DenseMatrix>(set.x).view();
+    GramMatrix gram(x.rows);
+    for (std::size_t i = 0; i < x.rows; ++i)
+      for (std::size_t j = 0; j < x.rows; ++j) {
+        double inner = 1;
+        for (std::size_t f = 0; f < x.cols; ++f) inner += x.row(i)[f] * x.row(j)[f];
+        gram.row(i)[j] = static_cast<float>(inner);
+      }
+    for (const SurrogateKind surrogate :
+         {SurrogateKind::m4n, SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::qs}) {
+      const TrainOptions options = options_for(surrogate, 1e-4);
+      const Context context{1, {}, {}};
+      const std::vector<RowSolution> expected = solve_path(set, loss, lambdas, options);
+      std::vector<RowSolution> found;
+      solve_permutations(
+          {view(set.x), nullptr, true, &set.items, set.position, set.share, loss, lambdas, &options, &context, &gram},
+          [&](std::unique_ptr<RowSolution> s) { found.push_back(std::move(*s)); });
+      ASSERT_EQ(found.size(), lambdas.size());
+      for (std::size_t l = 0; l < lambdas.size(); ++l) {
+        const Certificate &a = expected[l].result.certificate, &b = found[l].result.certificate;
+        const std::string where = fmt::format("{} {} lambda {}", to_string(surrogate), loss(4).name(), lambdas[l]);
+        EXPECT_TRUE(b.converged) << where;
+        const double rounding = 1e-5 * std::abs(a.primal);
+        EXPECT_LE(b.dual, a.primal + rounding) << where;
+        EXPECT_LE(a.dual, b.primal + rounding) << where;
+        // |w - w'|^2 <= 2 gap / lambda for each of the two.
+        const std::size_t outputs = found[l].weights.size() / x.rows;
+        double distance = 0, squared_norm = 0;
+        for (std::size_t f = 0; f <= x.cols; ++f)
+          for (std::size_t c = 0; c < outputs; ++c) {
+            double w = 0;
+            for (std::size_t i = 0; i < x.rows; ++i)
+              w += found[l].weights[i * outputs + c] * (f < x.cols ? x.row(i)[f] : 1);
+            squared_norm += w * w;
+            distance += (w - expected[l].weights[f * outputs + c]) * (w - expected[l].weights[f * outputs + c]);
+          }
+        EXPECT_LE(std::sqrt(distance), 2 * std::sqrt(2 * 1.1e-4 * std::abs(a.primal) / lambdas[l])) << where;
+        EXPECT_NEAR(squared_norm, found[l].norm_squared, 1e-4 * (1 + squared_norm)) << where;
+      }
+    }
+  }
+}
+
 TEST(PermutationSolver, RankingsReachTheOptimumOverAllPermutations) {
   Rng rng(3);
   const std::vector<PositionLosses::Make> losses{hamming, footrule, squared, asymmetric};
