@@ -15,6 +15,9 @@
 // inverse is |S| x |S|: 2 to 16 on scores met in training. A pivot costs O(|S|^2 + M R), general costs O(|S| M R).
 // Scores enter the objective only, so the basis of the last visit stays feasible: the warm start.
 //
+// Where scores are so flat that this takes long, and the positions are joined by a tree, an interior-point method goes
+// on (games/tree_game.h): it takes as long whatever the scores are.
+//
 // Bounds are evaluated at the feasible mu and nu that are returned: valid however early the method ends. They meet to
 // rounding, except where predictions whose costs nearly agree make the basis useless: then costs closer than 1e-6 of
 // their range are taken for equal.
@@ -27,6 +30,8 @@
 //   apart(v)                      no pair of labels scores: positions can be solved one by one
 //   own(v, m, label)              what a label scores by itself
 //   decode(decoder, v, unary, y)  the best labelling with other unary scores, and its score
+//   tree(v, nodes)                optional: the nodes of the tree that joins the labels, but for their costs; false if
+//                                 it is none
 // The two of the library are in structures/chains/oracles.h and structures/graphs/oracles.h; the .cc file beside each
 // compiles the game for it.
 #pragma once
@@ -45,71 +50,11 @@
 #include "core/views.h"
 #include "games/growing_inverse.h"
 #include "games/matrix_game.h"
+#include "games/tree_game.h"
+#include "games/unit_costs.h"
 #include "losses/cost_matrix.h"
 
 namespace m4n::detail {
-
-// A cost matrix in its own unit: L = (A - min A) / (max A - min A), entries in [0, 1], by rows and by columns. Several
-// matrices that are played together share one unit, the largest of their ranges, and one length of rows.
-
-class UnitCosts {
- public:
-  // What is 1 in the unit of a matrix; positive even if all costs are equal.
-  static double unit_of(const CostMatrix& cost) { return cost.range() > 0 ? cost.range() : 1; }
-  // With `quantum` > 0 the entries are rounded to multiples of it. `unit` is at least unit_of(cost); rows are padded to
-  // as many truths or predictions as the widest matrix has.
-  UnitCosts(const CostMatrix& cost, double quantum, double unit, std::size_t most_truths, std::size_t most_predictions)
-      : truths_(cost.k()),
-        predictions_(cost.predictions()),
-        range_(unit),
-        zero_one_(cost.kind() == LossKind::zero_one && unit == unit_of(cost)) {
-    least_ = *std::min_element(cost.values().begin(), cost.values().end());
-    const PaddedRows<double> prediction = zeros(of_prediction_, predictions_, most_truths),
-                             truth = zeros(of_truth_, truths_, most_predictions),
-                             contrast = zeros(contrast_, predictions_, most_predictions);
-    for (std::size_t t = 0; t < truths_; ++t) {
-      for (std::size_t y = 0; y < predictions_; ++y) {
-        const double entry = (cost(t, y) - least_) / range_;
-        prediction(y, t) = truth(t, y) = quantum > 0 ? quantum * std::round(entry / quantum) : entry;
-      }
-    }
-    for (std::size_t y = 0; y < predictions_; ++y)
-      for (std::size_t z = 0; z < predictions_; ++z)
-        for (std::size_t t = 0; t < truths_; ++t)
-          contrast(y, z) = std::max(contrast(y, z), std::abs(prediction(y, t) - prediction(z, t)));
-  }
-
-  std::size_t truths() const { return truths_; }  // labels of the position
-  std::size_t predictions() const { return predictions_; }
-  double least() const { return least_; }      // min A
-  double range() const { return range_; }      // the unit
-  bool zero_one() const { return zero_one_; }  // L = 1 off the diagonal, 0 on it
-  // L[y][t]: predicting y when the truth is t.
-  double operator()(std::size_t y, std::size_t t) const { return of_prediction_.view()(y, t); }
-  std::span<const double> of_prediction(std::size_t y) const { return of_prediction_.view().padded_row(y); }
-  std::span<const double> of_truth(std::size_t t) const { return of_truth_.view().padded_row(t); }
-  // max_t |L[y][t] - L[z][t]|: how much two predictions differ at all.
-  std::span<const double> contrast(std::size_t y) const { return contrast_.view().padded_row(y); }
-  // out = L mu and out = L^T nu for mu and nu with the given entries.
-  void apply(std::span<const std::uint32_t> truths, std::span<const double> mass, std::span<double> out) const {
-    kernels::sparse_scores(truths, mass, of_truth_.view().data(), nullptr, out);
-  }
-  void apply_transposed(std::span<const std::uint32_t> predictions, std::span<const double> weight,
-                        std::span<double> out) const {
-    kernels::sparse_scores(predictions, weight, of_prediction_.view().data(), nullptr, out);
-  }
-
- private:
-  static PaddedRows<double> zeros(PaddedMatrix<double>& matrix, std::size_t count, std::size_t columns) {
-    const PaddedRows<double> rows = matrix.shape(count, columns);
-    std::fill_n(rows.data(), rows.rows() * rows.stride(), 0.0);
-    return rows;
-  }
-  std::size_t truths_, predictions_;
-  double least_ = 0, range_;
-  bool zero_one_;
-  PaddedMatrix<double> of_prediction_, of_truth_, contrast_;
-};
 
 // A row of the game: predicting `label` at `position`.
 struct GameRow {
@@ -206,6 +151,7 @@ class LabellingGame {
   bool restart(const Scores& v, Workspace& ws) const;
   void start_cold(const Scores& v, Workspace& ws) const;
   void solve_apart(const Scores& v, Workspace& ws) const;
+  bool solve_tree(const Scores& v, const GameLimits& limits, Workspace& ws) const;
   bool start_warm(const Scores& v, const GameSeeds& seeds, Workspace& ws) const;
   void save_seeds(GameSeeds& seeds, const Workspace& ws) const;
   void expected_costs(PaddedRows<const double> nu, PaddedRows<double> out, Workspace& ws) const;
@@ -301,6 +247,12 @@ class LabellingGame<Problem>::Workspace {
   int stalls = 0;      // steps without progress in a row
   unsigned steps = 0;  // in all
   int shakes = 0;
+  // The game on its tree, which is asked once if the simplex method takes long: multiply-adds so far, and how many to
+  // wait.
+  double work = 0, patience = 0;
+  bool tried_tree = false, tired = false;
+  TreeGame tree;
+  std::vector<TreeNode> nodes;
   int age = 0;  // pivots since the inverse was computed afresh
   Rng rng{1};
   std::vector<std::optional<Position>> position;  // by kind of cost

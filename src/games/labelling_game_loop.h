@@ -37,6 +37,12 @@ inline constexpr std::size_t pool_limit = 96;
 // Costs closer than this (in units of their range) count as equal after a restart.
 inline constexpr double coarse_cost = 1e-6;
 
+// Multiply-adds after which the game is played on its tree, about what that costs: a node, and cubes of its labels.
+inline constexpr double of_a_node = 4000, of_labels = 4;
+// The gap (in units of range/M) that it is trusted to reach, and how much of the gap asked for it may leave.
+inline constexpr double finest_of_tree = 2e-6;
+inline constexpr double share_of_tree = 0.3;
+
 inline bool enough(const Bounds& bounds, const GameLimits& limits) {
   return bounds.upper - bounds.lower <= std::max(limits.gap, limits.relative * (bounds.upper - limits.current));
 }
@@ -73,6 +79,10 @@ GameAnswer LabellingGame<Problem>::solve(const Scores& v, const GameLimits& limi
   }
   ws.upper = std::numeric_limits<double>::infinity();
   ws.rounds = ws.stalls = ws.shakes = 0;
+  ws.work = 0;
+  ws.patience = static_cast<double>(ws.length) *
+                (game::of_a_node + game::of_labels * std::pow(std::min(static_cast<double>(most_truths_), 64.0), 3));
+  ws.tried_tree = ws.tired = false;
   ws.rng = Rng(1);
   ws.path.resize(ws.length);
   for (PaddedMatrix<double>* matrix : {&ws.active, &ws.nu, &ws.risk, &ws.rate, &ws.ease, &ws.best_nu, &ws.query_nu})
@@ -90,6 +100,15 @@ GameAnswer LabellingGame<Problem>::solve(const Scores& v, const GameLimits& limi
   GameAnswer answer;
   for (;;) {
     const bool sound = improve(v, limits, ws);
+    if (ws.tired) {
+      ws.tired = false;
+      ws.tried_tree = true;
+      if (solve_tree(v, limits, ws)) {
+        answer = certify(v, ws);
+        if (game::enough(answer.bounds, limits)) break;
+      }
+      continue;
+    }
     if (!std::isfinite(ws.upper)) {  // given up before the first labelling was asked for
       ws.upper = query(v, clean_nu(0, ws), ws);
       std::swap(ws.best_nu, ws.query_nu);
@@ -139,6 +158,14 @@ bool LabellingGame<Problem>::improve(const Scores& v, const GameLimits& limits, 
     direct(entering, ws);
     const Leaving leaving = choose_leaving(ws);
     const bool blocked = leaving.kind != Kind::none;
+    const std::size_t size = ws.support.size(), varied = ws.varied.size();
+    ws.work += static_cast<double>(2 * size * size + 4 * varied * (size + most_predictions_));
+    const double wanted = std::max(limits.gap, limits.relative * (ws.upper - limits.current));
+    if (!ws.tried_tree && ws.work > ws.patience && std::isfinite(ws.upper) &&
+        wanted >= game::finest_of_tree * ws.unit) {
+      ws.tired = true;
+      return true;
+    }
     if (blocked) pivot(entering, leaving, ws);
     if (blocked && ws.age < (ws.costs == exact_.data() ? game::refresh_interval : game::careful_interval)) continue;
     // Time for a fresh inverse; or nothing blocks the step, and it has lost its precision.
@@ -147,6 +174,35 @@ bool LabellingGame<Problem>::improve(const Scores& v, const GameLimits& limits, 
     peak = -std::numeric_limits<double>::infinity();
   }
   return false;
+}
+
+// The game on a tree by its own method. False if it is none, or nothing came of it.
+template <class Problem>
+bool LabellingGame<Problem>::solve_tree([[maybe_unused]] const Scores& v, [[maybe_unused]] const GameLimits& limits,
+                                        [[maybe_unused]] Workspace& ws) const {
+  if constexpr (requires { Problem::tree(v, ws.nodes); }) {
+    if (!Problem::tree(v, ws.nodes)) return false;
+    for (TreeNode& node : ws.nodes) node.costs = &exact_at(node.position, ws);
+    const PaddedRows<double> own = ws.shift.view();
+    for (std::size_t m = 0; m < ws.length; ++m)
+      for (std::size_t k = 0; k < truths(m, ws); ++k) own(m, k) = Problem::own(v, m, k);
+    const double lower = ws.top + ws.least + ws.unit * ws.value;
+    const PaddedRows<double> nu = ws.query_nu.view();
+    std::copy_n(ws.best_nu.view().data(), nu.rows() * nu.stride(), nu.data());
+    const double wanted = std::max(limits.gap, limits.relative * (ws.upper - limits.current));
+    ws.tree.solve({ws.nodes, own, ws.unit, game::share_of_tree * wanted, ws.upper - lower, limits.stop}, nu);
+    if (!ws.tree.known()) return false;
+    const double bound = query(v, nu, ws);
+    ++ws.rounds;
+    if (bound < ws.upper) {
+      ws.upper = bound;
+      std::swap(ws.best_nu, ws.query_nu);
+    }
+    ws.tree.labellings(ws.weight, ws.sequence);
+    return true;
+  } else {
+    return false;
+  }
 }
 
 // When rounding errors have made the basis useless: once more from the start, with costs that agree where they nearly

@@ -5,6 +5,23 @@
 
 namespace m4n::detail {
 
+bool ChainProblem::tree(const ChainScores& v, std::vector<TreeNode>& nodes) {
+  const PaddedRows<const double> table = v.transitions->rows().to_from;
+  for (std::size_t k = 0; k < table.rows(); ++k)
+    for (std::size_t j = 0; j < table.columns(); ++j)
+      if (kernels::is_forbidden(table(k, j))) return false;
+  nodes.resize(v.length());
+  for (std::size_t m = 0; m < v.length(); ++m) {
+    TreeNode& node = nodes[v.length() - 1 - m];
+    node.position = static_cast<std::uint32_t>(m);
+    node.parent = m == 0 ? kernels::TreeBlock::none : static_cast<std::uint32_t>(v.length() - m);
+    node.table = m == 0 ? nullptr : table.data();
+    node.own_stride = m == 0 ? 0 : table.stride();
+    node.parent_stride = m == 0 ? 0 : 1;
+  }
+  return true;
+}
+
 template class LabellingGame<ChainProblem>;
 
 }  // namespace m4n::detail

@@ -38,6 +38,28 @@ bool GraphProblem::apart(const GraphGameScores& v) {
   });
 }
 
+bool GraphProblem::tree(const GraphGameScores& v, std::vector<TreeNode>& nodes) {
+  if (v.tree->treewidth() > 1) return false;
+  const std::vector<JunctionBucket>& buckets = v.tree->plan().buckets;
+  nodes.assign(buckets.size(), {});
+  std::vector<std::uint32_t> place(buckets.size());
+  for (std::uint32_t c = 0; c < buckets.size(); ++c) place[buckets[c].node] = c;
+  for (std::uint32_t c = 0; c < buckets.size(); ++c) {
+    nodes[c].position = buckets[c].node;
+    if (!buckets[c].separator.empty()) nodes[c].parent = place[buckets[c].separator[0]];
+  }
+  const std::span<const GraphEdge> edges = v.graph().edges();
+  for (std::size_t e = 0; e < edges.size(); ++e) {
+    const PaddedRows<const double>& table = v.pairwise[e];
+    const bool forward = place[edges[e].u] < place[edges[e].v];  // the first end is the child
+    TreeNode& node = nodes[place[forward ? edges[e].u : edges[e].v]];
+    node.table = table.data();
+    node.own_stride = forward ? table.stride() : 1;
+    node.parent_stride = forward ? 1 : table.stride();
+  }
+  return true;
+}
+
 template class LabellingGame<GraphProblem>;
 
 }  // namespace m4n::detail
