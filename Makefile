@@ -13,7 +13,7 @@ LINT_VENV := build/lint-venv
 
 .DEFAULT_GOAL := build
 .PHONY: help build demo test test-build python-build python-test test-long test-dev test-asan test-tsan test-clang \
-        test-aarch64 test-wheel fuzz bench bench-python build-times install format lint clean
+        test-aarch64 test-wheel test-browser fuzz bench bench-python build-times install format lint clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,7 +64,7 @@ $(LINT_VENV)/ready: scripts/lint-requirements.txt
 	$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 
-test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel fuzz lint ## every test-*, fuzz and lint
+test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel test-browser fuzz lint ## every test-*, fuzz and lint
 
 test-dev: ## the C++ tests with assertions
 	@scripts/install-deps build test
@@ -114,6 +114,16 @@ test-wheel: build ## the Python package from source distribution to wheel, teste
 	build/wheel-test/venv/bin/python -c "import m4n; print('m4n', m4n.__version__, 'needs nothing else')"
 	build/wheel-test/venv/bin/python -m pip install --quiet --requirement tests/requirements.txt
 	M4N_BIN=$(abspath $(M4N)) build/wheel-test/venv/bin/python -m pytest -n $(JOBS) tests/python
+
+# Every kind of page in Debian's Chromium, looked over by axe-core; pictures of them stay in build/browser.
+AXE := build/axe/package/axe.min.js
+test-browser: build $(VENV)/ready $(AXE) ## reports in a real browser: no error, no request, no width, accessible
+	@scripts/install-deps browser
+	M4N_AXE=$(abspath $(AXE)) $(PYTEST) tests/browser
+$(AXE):
+	@command -v npm > /dev/null || scripts/install-deps npm
+	mkdir -p build/axe
+	cd build/axe && npm pack --silent axe-core@4.14.0 && tar xzf axe-core-4.14.0.tgz
 
 fuzz: ## each fuzz target for FUZZ_SECONDS (60) from its corpus
 	@scripts/install-deps build lint

@@ -15,7 +15,9 @@
 #include "m4n/fit.h"
 #include "m4n/read.h"
 #include "messages.h"
+#include "model/atomic_file.h"
 #include "progress.h"
+#include "reports/model_page.h"
 #include "reports/report.h"
 #include "selection/cv_store.h"
 
@@ -28,7 +30,8 @@ const RealRange gamma_range{0, 1e300, false, true, "positive numbers"};
 struct CvArguments {
   CvOptions options;
   Context context;
-  std::string data, out, model, surrogates;
+  std::string data, out, model, page, surrogates;
+  std::string command;  // what was typed, for the page
   bool surrogate_given = false, random_splits_given = false, gamma_given = false;
   bool json = false;
   Talk talk = Talk::all;
@@ -111,23 +114,34 @@ void check(const CvArguments& arguments) {
     require_distinct(arguments.model, "--model", inputs);
     require_writable(arguments.model, "--model");
   }
+  if (!arguments.page.empty()) {
+    require_distinct(arguments.page, "--report", inputs);
+    if (!arguments.model.empty()) require_distinct(arguments.page, "--report", {arguments.model}, "--model");
+    require_writable(arguments.page, "--report");
+  }
   if (arguments.out.empty()) return;
   std::vector<std::string> written = CvStore::files(arguments.out);
   written.push_back(arguments.out);
   for (const std::string& path : written) {
     require_distinct(path, "--out", inputs);
     if (!arguments.model.empty()) require_distinct(path, "--out", {arguments.model}, "--model");
+    if (!arguments.page.empty()) require_distinct(path, "--out", {arguments.page}, "--report");
   }
 }
 
 // Fits the choice on all the data and saves it. Returns the exit code.
-int refit(const CvArguments& arguments, const CvOptions& options, const CvResult& result, Dataset data) {
+int refit(const CvArguments& arguments, const CvOptions& options, const CvResult& result, Dataset data,
+          PageRequest& page, std::optional<Model>& model) {
   Context context = arguments.context;
   context.cancelled = stop_requested;
   ProgressLine line(arguments.talk);
-  context.observe = [&](const Progress& progress) { line.draw(progress); };
+  context.observe = [&](const Progress& progress) {
+    page.log.push_back(progress);
+    line.draw(progress);
+  };
   const FitResult fitted = fit(std::move(data), refit_options(result, options), context);
   fitted.model.save(arguments.model);
+  model = fitted.model;
   const std::string what =
       fmt::format("the choice, fitted on all {}, is saved as {}", counted(result.examples, "example"), arguments.model);
   const double gap = fitted.report.certificate.relative_gap();
@@ -157,14 +171,22 @@ int report(const CvArguments& arguments, const CvOptions& options, const CvResul
                     unconverged, result.cells.size()));
   int code = unconverged > 0 && options.train.require_converged ? not_converged : done;
   std::exception_ptr failure;
+  PageRequest page;
+  page.data = arguments.data == "-" ? "standard input" : file_name(arguments.data);
+  std::optional<Model> model;
   if (!arguments.model.empty()) try {
-      code = std::max(code, refit(arguments, options, result, std::move(data)));
+      code = std::max(code, refit(arguments, options, result, std::move(data), page, model));
     } catch (const Error&) {
       failure = std::current_exception();
     }
   const std::string json = cv_json(result, options, failure ? "" : arguments.model);
   if (store != nullptr) store->finish(result, json);
-  print(arguments.json ? json : cv_text(result, options));
+  if (!arguments.page.empty()) {
+    page.origin = {{"command", arguments.command}, {"data", file_origin(arguments.data)}};
+    page.origin.emplace_back("seed", std::to_string(options.train.seed));
+    write_file_atomically(arguments.page, page_html(cv_page(result, options, model ? &*model : nullptr, page)));
+  }
+  arguments.json ? print(json) : print(cv_text(result, options), Printed::words);
   finish_output();
   if (failure) std::rethrow_exception(failure);
   return code;
@@ -250,6 +272,9 @@ Action declare_cv(Parameters& parameters) {
   parameters.file("out", "DIR", "keep every cell there (cells.csv, cv.json); a run that was stopped goes on from it",
                   arguments->out);
   parameters.file("model", "OUT.m4n", "fit the best choice on all the data and save it", arguments->model);
+  parameters.file("report", "R.html",
+                  "write a page: the path of lambdas, the surrogates compared, and with --model what was fitted",
+                  arguments->page);
   parameters.train_options_except(options.train, {"lambda", "gamma"});
   parameters.threads(arguments->context);
   parameters.flag("json", "print one JSON object", arguments->json);
@@ -258,6 +283,7 @@ Action declare_cv(Parameters& parameters) {
     arguments->surrogate_given = parameters.given("surrogate");
     arguments->random_splits_given = parameters.given("splits") || parameters.given("ratio");
     arguments->gamma_given = parameters.given("gamma");
+    arguments->command = parameters.command_line("cv");
     return run(*arguments);
   };
 }

@@ -56,7 +56,8 @@ int run(const DemoArguments& arguments) {
     return interrupted;
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  print(arguments.json ? demo_json(studies, iris, seconds) + "\n" : demo_text(studies, iris, seconds, wants_bold()));
+  arguments.json ? print(demo_json(studies, iris, seconds) + "\n")
+                 : print(demo_text(studies, iris, seconds, wants_bold()), Printed::styled);
   return done;
 }
 

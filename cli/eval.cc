@@ -43,7 +43,8 @@ int run(const EvalArguments& arguments) {
     intervals = bootstrap(model, examples, predicted, arguments.replicates, arguments.options.seed, arguments.context);
   const Evaluation evaluation = evaluate(model, examples, predicted);
   const Bootstrap* const shown = intervals ? &*intervals : nullptr;
-  print(arguments.json ? eval_json(evaluation, model, shown) : eval_text(evaluation, model, shown));
+  arguments.json ? print(eval_json(evaluation, model, shown))
+                 : print(eval_text(evaluation, model, shown), Printed::words);
   return done;
 }
 

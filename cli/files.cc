@@ -26,6 +26,8 @@ bool is_special_file(const std::string& path) {
 
 }  // namespace
 
+std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
 std::vector<std::string> readable_inputs(const std::string& data, const TrainOptions& options) {
   std::vector<std::string> out{data};
   const auto add = [&](const std::string& option, const std::string& path) {

@@ -8,6 +8,9 @@
 
 namespace m4n::cli {
 
+// What stands behind the last slash: pages are the same wherever a file lies.
+std::string file_name(const std::string& path);
+
 // The data and the files that options name (costs, class weights, a template): what is read must not be written to.
 // Throws Error unless those of the options can be read.
 std::vector<std::string> readable_inputs(const std::string& data, const TrainOptions& options);

@@ -20,7 +20,7 @@ Action declare_info(Parameters& parameters) {
   parameters.flag("json", "print one JSON object", arguments->json);
   return [arguments] {
     const Model model = Model::load(arguments->model);
-    print(arguments->json ? info_json(model) : info_text(model));
+    arguments->json ? print(info_json(model)) : print(info_text(model), Printed::words);
     return int{done};
   };
 }

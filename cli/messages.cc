@@ -2,6 +2,7 @@
 #include "messages.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -9,13 +10,14 @@
 #include <cstring>
 
 #include "command.h"
+#include "data/text.h"
 #include "m4n/error.h"
 
 namespace m4n::cli {
 namespace {
 
 void write_line(std::string_view kind, std::string_view text) {
-  const std::string line = fmt::format("m4n: {}{}\n", kind, text);
+  const std::string line = fmt::format("m4n: {}{}\n", kind, printable(text));
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
@@ -36,7 +38,9 @@ void warn(std::string_view text) { write_line("warning: ", text); }
 
 void report_error(std::string_view text) { write_line("error: ", text); }
 
-void print(std::string_view text) {
+void print(std::string_view text, Printed kind) {
+  std::string safe;
+  if (kind == Printed::words || (kind == Printed::data && isatty(STDOUT_FILENO) == 1)) text = safe = printable(text);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) output_failed();
 }
 

@@ -19,9 +19,11 @@ void note(Talk talk, std::string_view text);
 void warn(std::string_view text);
 void report_error(std::string_view text);
 
-// Data on stdout. Throws Error if it cannot be written (a full disk); `finish_output` does so for what was still kept
-// in the buffer. A reader that has gone away (`| head`) ends the program quietly.
-void print(std::string_view text);
+// On stdout: data as they are, but on a terminal, which must not obey a name, as printable() has them; words for people
+// so wherever they go; styled text as it is. Throws Error if it cannot be written (a full disk); `finish_output` does
+// so for what was still kept in the buffer. A reader that has gone away (`| head`) ends the program quietly.
+enum class Printed { data, words, styled };
+void print(std::string_view text, Printed kind = Printed::data);
 void finish_output();
 
 // Text as it comes to standard output, or to a file that is there when it is finished, as a whole.

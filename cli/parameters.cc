@@ -68,6 +68,25 @@ bool Parameters::given(const std::string& name) const {
   return std::any_of(all_.begin(), all_.end(), [&](const Parameter& p) { return p.name == name && p.given; });
 }
 
+std::string Parameters::command_line(const std::string& command) const {
+  std::string out = "m4n " + command;
+  for (std::size_t i = 0; i < typed_.size(); ++i) {
+    std::string token = typed_[i];
+    const std::string name = token.substr(0, token.find('='));
+    if (name == "--threads" || name == "--quiet") {
+      i += name == "--threads" && name == token ? 1 : 0;
+      continue;
+    }
+    if (const std::size_t slash = token.find_last_of('/'); slash != std::string::npos) {
+      const std::size_t start = token.starts_with("--") ? token.find('=') : std::string::npos;
+      token = (start == std::string::npos ? "" : token.substr(0, start + 1)) + token.substr(slash + 1);
+    }
+    const bool plain = token.find_first_of(" \t\n'\"\\$`*?&|;<>()") == std::string::npos && !token.empty();
+    out += plain ? " " + token : fmt::format(" '{}'", token);
+  }
+  return out;
+}
+
 const Parameter* Parameters::find(const std::string& token) const {
   const std::string name = token.substr(0, token.find('='));
   for (const Parameter& p : all_)
@@ -110,6 +129,7 @@ void Parameters::check_tokens(const std::vector<std::string>& arguments) const {
 
 void Parameters::parse(const std::vector<std::string>& arguments, const std::string& usage) {
   check_tokens(arguments);
+  typed_ = arguments;
   CLI::App app;
   app.set_help_flag();
   for (Parameter& p : all_) {

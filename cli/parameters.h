@@ -47,6 +47,9 @@ class Parameters {
   void require_with(const std::string& name, const std::string& other);
 
   bool given(const std::string& name) const;
+  // What was typed, with the names of files in place of their paths, and without --threads and
+  // --quiet, which change nothing.
+  std::string command_line(const std::string& command) const;
   const std::vector<Parameter>& all() const { return all_; }
 
   // Parses what stands behind a command. Throws UsageError on an unknown option, a missing or doubled value, a missing
@@ -57,6 +60,7 @@ class Parameters {
   const Parameter* find(const std::string& token) const;
   void check_tokens(const std::vector<std::string>& arguments) const;
   std::vector<Parameter> all_;
+  std::vector<std::string> typed_;
 };
 
 }  // namespace m4n::cli

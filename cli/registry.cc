@@ -9,6 +9,8 @@
   X(predict)            \
   X(eval)               \
   X(cv)                 \
+  X(report)             \
+  X(loss)               \
   X(info)               \
   X(dump)               \
   X(reproduce)          \

@@ -81,7 +81,7 @@ int run(const TrainArguments& arguments) {
     note(arguments.talk, "no --model given: the model is not saved");
   else
     result.model.save(arguments.model);
-  print(arguments.json ? train_json(result.report, arguments.model) : train_text(result.report));
+  arguments.json ? print(train_json(result.report, arguments.model)) : print(train_text(result.report), Printed::words);
   finish_output();
   return conclude(result.report, arguments);
 }

@@ -31,16 +31,41 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
+namespace {
+
+// How many bytes at the start of `text` a terminal must not see as they are: a control character, or a mark of
+// direction (U+202A to U+202E, U+2066 to U+2069).
+std::size_t unprintable(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  if (byte(0) < 0x20 || byte(0) == 0x7f) return 1;
+  if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0) return 2;
+  const bool direction = (byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae) ||
+                         (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9);
+  return byte(0) == 0xe2 && direction ? 3 : 0;
+}
+
+void append_printable(std::string_view text, bool lines, std::string& out) {
+  while (!text.empty()) {
+    std::size_t escaped = unprintable(text);
+    if (lines && (text[0] == '\n' || text[0] == '\t')) escaped = 0;
+    if (escaped == 0) out += text[0];
+    for (std::size_t i = 0; i < escaped; ++i) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i]));
+    text.remove_prefix(std::max<std::size_t>(escaped, 1));
+  }
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string out;
+  append_printable(text, true, out);
+  return out;
+}
+
 std::string shown(std::string_view text) {
   constexpr std::size_t most = 60;
   std::string result = "'";
-  for (const char c : text.substr(0, most)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f)
-      result += fmt::format("\\x{:02x}", byte);
-    else
-      result += c;
-  }
+  append_printable(text.substr(0, most), false, result);
   return result + (text.size() > most ? "...'" : "'");
 }
 

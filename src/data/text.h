@@ -21,6 +21,10 @@ inline constexpr double largest_value = 1e12;
 inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 std::string_view trim(std::string_view text);
 
+// `text` as a terminal may show it: control characters (also those of Unicode, and its marks that turn the direction of
+// writing) as \xNN. Line ends and tabs stay.
+std::string printable(std::string_view text);
+
 // `text` in single quotes as a message shows it: cut after 60 bytes, control characters as \xNN.
 std::string shown(std::string_view text);
 

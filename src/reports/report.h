@@ -6,6 +6,7 @@
 // newline.
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "m4n/cross_validate.h"
@@ -23,6 +24,8 @@ std::string train_text(const TrainReport& report);
 // Everything train printed but times and paths, and what the model is.
 std::string info_json(const Model& model);
 std::string info_text(const Model& model);
+// Names and values, as info_text has them.
+std::vector<std::pair<std::string, std::string>> info_lines(const Model& model);
 
 // `bootstrap` may be null.
 std::string eval_json(const Evaluation& evaluation, const Model& model, const Bootstrap* bootstrap = nullptr);

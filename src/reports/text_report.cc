@@ -102,7 +102,7 @@ std::string train_text(const TrainReport& report) {
   return aligned(lines);
 }
 
-std::string info_text(const Model& model) {
+Lines info_lines(const Model& model) {
   const Structure& structure = structure_of(model);
   const FeatureSummary features = structure.features(model);
   const ModelCommon& common = model.common();
@@ -128,8 +128,10 @@ std::string info_text(const Model& model) {
   const Lines own = structure.description(model);
   lines.insert(lines.end(), own.begin(), own.end());
   if (common.interrupted) lines.emplace_back("interrupted", "yes; this is the best solution found until then");
-  return aligned(lines);
+  return lines;
 }
+
+std::string info_text(const Model& model) { return aligned(info_lines(model)); }
 
 std::string eval_text(const Evaluation& evaluation, const Model& model, const Bootstrap* bootstrap) {
   constexpr std::size_t most_classes = 30;

@@ -29,7 +29,7 @@ using Tree = nlohmann::ordered_json;
 constexpr const char* header =
     "split,surrogate,smoothing,decode,gamma,lambda,validation,test,relative_gap,converged,constant,seconds,oracle_"
     "error\n";
-enum Column {
+enum CellColumn {
   c_split,
   c_surrogate,
   c_smoothing,
@@ -226,7 +226,7 @@ void CvStore::read_cells() {
     };
     if (cells.size() != columns) fail();
     CvCell cell;
-    const auto value = [&](Column column) {
+    const auto value = [&](CellColumn column) {
       const auto found = finite_number(cells[column]);
       if (!found) fail();
       return *found;

@@ -41,6 +41,12 @@ class RowsEvaluator : public Evaluator {
     if (add_tables_) add_tables_(out);
     return out;
   }
+  std::vector<double> losses() const override {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < weight_.size(); ++i)
+      out.push_back(rows_.measure(std::span(rows_.values).subspan(i * rows_.width, rows_.width), 1)[0]);
+    return out;
+  }
   std::size_t examples() const override { return drawn_.size(); }
   std::unique_ptr<Tally> tally() const override { return std::make_unique<Sums>(*this); }
 
@@ -120,6 +126,32 @@ void add_class_tables(const Model& model, LabelView truth, LabelView predicted, 
     if (t == y) ++out.labels[y].second.found;
     ++out.confusion[t * width + p];
   }
+}
+
+std::vector<Exhibit> found_exhibits(const std::string& title, const std::string& what,
+                                    const std::vector<std::pair<std::string, FoundCounts>>& counts) {
+  constexpr std::size_t most = 60;
+  if (counts.empty()) return {};
+  std::vector<std::size_t> order(counts.size());
+  for (std::size_t j = 0; j < order.size(); ++j) order[j] = j;
+  if (order.size() > most) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return counts[a].second.actual > counts[b].second.actual; });
+    order.resize(most);
+    std::sort(order.begin(), order.end());
+  }
+  Table table{title,
+              {{what}, {"true", true}, {"predicted", true}, {"found", true}, {"precision", true}, {"recall", true},
+               {"F1", true}},
+              {},
+              order.size() < counts.size() ? fmt::format("The {} most frequent of {}.", most, counts.size()) : ""};
+  for (const std::size_t j : order) {
+    const auto& [name, found] = counts[j];
+    table.rows.push_back({name, std::to_string(found.actual), std::to_string(found.predicted),
+                          std::to_string(found.found), fmt::format("{:.3f}", found.precision()),
+                          fmt::format("{:.3f}", found.recall()), fmt::format("{:.3f}", found.f1())});
+  }
+  return {std::move(table)};
 }
 
 }  // namespace m4n::detail

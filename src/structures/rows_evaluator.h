@@ -50,4 +50,8 @@ inline std::vector<double> rejection_metrics(double parts, double rejected, doub
 // labels, confusion and unseen, which are those that are none of the model's.
 void add_class_tables(const Model& model, LabelView truth, LabelView predicted, Evaluation& out);
 
+// A table of how well every label (or chunk) is found, for reports; nothing where there is none.
+std::vector<Exhibit> found_exhibits(const std::string& title, const std::string& what,
+                                    const std::vector<std::pair<std::string, FoundCounts>>& counts);
+
 }  // namespace m4n::detail

@@ -10,6 +10,7 @@
 #include "core/option_values.h"
 #include "data/input.h"
 #include "data/table.h"
+#include "structures/rows_evaluator.h"
 #include "surrogates/registry.h"
 
 namespace m4n::detail {
@@ -186,6 +187,79 @@ const Structure& structure_named(const std::string& task) {
 }
 
 const Structure& structure_of(const Model& model) { return structure_named(model.task()); }
+
+// ---- reports
+
+namespace {
+
+// The index of a label among the truths of answer_kinds(): k where the model has never seen it.
+std::size_t truth_kind(std::int32_t label, std::size_t k) {
+  return label == unknown_label ? k : static_cast<std::size_t>(label);
+}
+
+}  // namespace
+
+AnswerKinds Structure::answer_kinds(const Model& model) const {
+  const std::size_t k = model.k();
+  if (k == 0 || model.cost().size() != k * model.predictions().size()) return {};
+  AnswerKinds out{model.classes(), model.predictions(), {}, true};
+  out.truths.emplace_back("(unseen in training)");
+  for (const std::size_t c : classes_of_predictions(model)) out.declines.push_back(c == k);
+  return out;
+}
+
+void Structure::each_answer(const Model& model, const Examples& examples, std::span<const std::int32_t> predicted,
+                            const AnswerVisitor& visit) const {
+  const std::size_t k = model.k(), width = model.predictions().size();
+  const std::vector<double>& cost = model.cost();
+  const double largest = *std::max_element(cost.begin(), cost.end());
+  const Groups& groups = examples.data.labels;
+  for (std::size_t i = 0; i < groups.count(); ++i) {
+    const std::size_t first = groups.begin(i), end = groups.end(i);
+    for (std::size_t m = first; m < end; ++m) {
+      const std::size_t t = truth_kind(examples.data.label[m], k), y = static_cast<std::size_t>(predicted[m]);
+      visit(i, t, y, (t < k ? cost[t * width + y] : largest) / static_cast<double>(end - first));
+    }
+  }
+}
+
+std::vector<std::int32_t> Structure::best_constant(const Model& model, const Examples& examples) const {
+  const std::size_t k = model.k(), width = model.predictions().size();
+  if (answer_kinds(model).answers.empty()) return {};
+  std::vector<double> mass(k), total(width);  // of every truth, and what every answer costs
+  const Groups& groups = examples.data.labels;
+  for (std::size_t i = 0; i < groups.count(); ++i) {
+    const double weight = examples.data.weight.empty() ? 1 : examples.data.weight[i];
+    for (std::size_t m = groups.begin(i); m < groups.end(i); ++m)
+      if (const std::int32_t t = examples.data.label[m]; t != unknown_label)
+        mass[static_cast<std::size_t>(t)] += weight / static_cast<double>(groups.end(i) - groups.begin(i));
+  }
+  for (std::size_t t = 0; t < k; ++t)
+    for (std::size_t y = 0; y < width; ++y) total[y] += mass[t] * model.cost()[t * width + y];
+  const auto best = std::min_element(total.begin(), total.end()) - total.begin();
+  return std::vector<std::int32_t>(examples.data.label.size(), static_cast<std::int32_t>(best));
+}
+
+// Of outputs of many parts only those that differ, by their places; at most a dozen.
+std::string Structure::answer_text(const Model& model, std::span<const std::int32_t> labels,
+                                   std::span<const std::int32_t> other, bool truth) const {
+  constexpr std::size_t most = 12;
+  const auto name = [&](std::int32_t label, bool of_truth) -> std::string {
+    const std::vector<std::string>& names = of_truth ? model.classes() : model.predictions();
+    return label >= 0 && static_cast<std::size_t>(label) < names.size() ? names[static_cast<std::size_t>(label)]
+                                                                        : "(unseen in training)";
+  };
+  if (labels.size() == 1) return name(labels[0], truth);
+  std::string out;
+  std::size_t found = 0;
+  for (std::size_t m = 0; m < labels.size(); ++m) {
+    const std::string own = name(labels[m], truth);
+    if (own == name(other[m], !truth)) continue;
+    if (++found <= most) out += fmt::format("{}{}: {}", out.empty() ? "" : ", ", m + 1, own);
+  }
+  if (found > most) out += fmt::format(" and {} more", found - most);
+  return out.empty() ? "all right" : out;
+}
 
 }  // namespace m4n::detail
 

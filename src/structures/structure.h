@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/exhibit.h"
 #include "core/json.h"
 #include "core/message.h"
 #include "data/text.h"
@@ -45,6 +46,8 @@ class Evaluator {
  public:
   virtual ~Evaluator() = default;
   virtual Evaluation evaluate() const = 0;
+  // What every example costs, those without weight included: their weighted mean is the loss.
+  virtual std::vector<double> losses() const = 0;
   // Examples with a positive weight: those that can be drawn.
   virtual std::size_t examples() const = 0;
   virtual std::unique_ptr<Tally> tally() const = 0;
@@ -151,6 +154,24 @@ struct Generated {
   std::string costs{};                                         // a file of costs beside the data, where there is one
 };
 
+// Single answers, where the loss of an example is the sum of what its answers cost: that of a class, of every label of
+// a set, of every token. Truths and answers are kinds, with names.
+struct AnswerKinds {
+  std::vector<std::string> truths, answers;  // none: costs are not those of single answers
+  std::vector<bool> declines;                // by answer: it is none of the labels (reject, unsure)
+  bool any_pair = true;                      // any truth can meet any answer
+};
+using AnswerVisitor =
+    std::function<void(std::size_t example, std::size_t truth, std::size_t answer, double cost)>;
+
+// What was predicted for labelled examples.
+struct Judged {
+  const Model& model;
+  const Examples& examples;
+  std::span<const std::int32_t> predicted;
+  std::span<const double> losses;  // of the examples
+};
+
 class Structure {
  public:
   explicit Structure(StructureTraits traits) : traits_(std::move(traits)) {}
@@ -251,6 +272,22 @@ class Structure {
   // What `info` says beyond the common part.
   virtual void describe(const Model&, Json&) const {}
   virtual std::vector<std::pair<std::string, std::string>> description(const Model&) const { return {}; }
+
+  // What every answer costs. As it stands: labels with a cost for every pair, the mean over an example's labels.
+  virtual AnswerKinds answer_kinds(const Model& model) const;
+  virtual void each_answer(const Model& model, const Examples& examples, std::span<const std::int32_t> predicted,
+                           const AnswerVisitor& visit) const;
+  // The one answer that would have been the cheapest for all examples, given to each; empty: there is none to look for.
+  virtual std::vector<std::int32_t> best_constant(const Model& model, const Examples& examples) const;
+  // The truth or the prediction of an example in a few words; `other` is what it is compared with.
+  virtual std::string answer_text(const Model& model, std::span<const std::int32_t> labels,
+                                  std::span<const std::int32_t> other, bool truth) const;
+  // Under the model's distribution: how many outcomes a part of an example with so many parts has. 1: probabilities are
+  // those of being on.
+  virtual std::size_t outcomes(const Model& model, std::size_t) const { return model.k(); }
+  // What there is to see of a model, and of its predictions, that only this structure knows.
+  virtual std::vector<Exhibit> exhibits(const Model&) const { return {}; }
+  virtual std::vector<Exhibit> exhibits(const Judged&) const { return {}; }
 
   // ---- data with a known best loss
 

@@ -18,6 +18,7 @@
 #include "structures/chains/training.h"
 #include "structures/classes/structure.h"
 #include "structures/classes/training.h"
+#include "structures/rows_evaluator.h"
 
 namespace m4n::detail {
 namespace {
@@ -154,6 +155,8 @@ class Chains : public Structure {
     return {{"constraints", counted(forbidden, "forbidden transition")}};
   }
   void describe(const Model& model, Json& info) const override;
+  std::vector<Exhibit> exhibits(const Model& model) const override;
+  std::vector<Exhibit> exhibits(const Judged& judged) const override;
   Generated generate(const GenerateRequest& request, TextSink& sink) const override {
     return write_synthetic_sentences(request.n, request.seed, sink);
   }
@@ -367,6 +370,28 @@ void Chains::describe(const Model& model, Json& info) const {
   }
   if (input->grid) out.set("pixel_products", fmt::format("{}x{}", input->grid->height, input->grid->width));
   info.set("input", std::move(out));
+}
+
+// The weights of transitions.
+std::vector<Exhibit> Chains::exhibits(const Model& model) const {
+  constexpr std::size_t most_labels = 30;
+  const std::size_t k = model.k();
+  if (k > most_labels) return {};
+  HeatMap table{"Transitions", "from", "to", model.classes(), model.classes(), part_of_chains(model).weights.transitions,
+                "What a label behind another adds to the score of a sequence."};
+  const std::vector<double>& allowed = part_of_chains(model).weights.constraints.values();
+  for (std::size_t a = 0; a < k && !allowed.empty(); ++a)
+    for (std::size_t b = 0; b < k; ++b)
+      if (allowed[a * k + b] == 0) table.values[a * k + b] = std::numeric_limits<double>::quiet_NaN();
+  return {std::move(table)};
+}
+
+std::vector<Exhibit> Chains::exhibits(const Judged& judged) const {
+  const Evaluation found = evaluator(judged.model, judged.examples, judged.predicted)->evaluate();
+  std::vector<Exhibit> out = found_exhibits("How well every chunk is found", "chunk", found.chunks);
+  for (Exhibit& labels : found_exhibits("How well every label is found", "label", found.labels))
+    out.push_back(std::move(labels));
+  return out;
 }
 
 }  // namespace

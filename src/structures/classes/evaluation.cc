@@ -252,6 +252,7 @@ class ClassEvaluator : public Evaluator {
     result.metrics = totals.metrics();
     return result;
   }
+  std::vector<double> losses() const override { return cost_; }
   std::size_t examples() const override { return relative_.size(); }
   std::unique_ptr<Tally> tally() const override { return std::make_unique<Pairs>(*this); }
 

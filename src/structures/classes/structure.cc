@@ -16,6 +16,7 @@
 #include "core/parallel.h"
 #include "structures/classes/decoder.h"
 #include "structures/classes/labels.h"
+#include "structures/classes/report.h"
 #include "structures/classes/synthetic.h"
 #include "structures/classes/training.h"
 
@@ -115,6 +116,20 @@ class Classes : public TableStructure {
       out.emplace_back("costs by example", fmt::format("columns {}", shown_list(columns, 10)));
     return out;
   }
+
+  void each_answer(const Model& model, const Examples& examples, std::span<const std::int32_t> predicted,
+                   const AnswerVisitor& visit) const override {
+    if (model.common().cost_columns.empty()) return Structure::each_answer(model, examples, predicted, visit);
+    visit_varying_costs(model, examples, predicted, visit);
+  }
+  std::vector<std::int32_t> best_constant(const Model& model, const Examples& examples) const override {
+    if (model.common().cost_columns.empty()) return Structure::best_constant(model, examples);
+    return best_constant_of_varying_costs(model, examples);
+  }
+  std::vector<Exhibit> exhibits(const Judged& judged) const override {
+    return order_ == Order::grades ? grade_exhibits(judged) : class_exhibits(judged);
+  }
+  using TableStructure::exhibits;
 
   Generated generate(const GenerateRequest& request, TextSink& sink) const override {
     if (request.costs_by_example) return write_loans(request.n, request.seed, sink);

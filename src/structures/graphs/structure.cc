@@ -124,6 +124,8 @@ class Graphs : public Structure {
   }
   std::unique_ptr<Evaluator> evaluator(const Model& model, const Examples& examples,
                                        std::span<const std::int32_t> predicted) const override;
+  std::vector<Exhibit> exhibits(const Judged& judged) const override;
+  using Structure::exhibits;
   void predict(const Model& model, LineReader& lines, const PredictionRequest& request, TextSink& sink) const override;
   WeightList weights(const Model& model) const override;
   std::vector<NamedArray> arrays(const Model& model) const override;
@@ -242,6 +244,61 @@ std::unique_ptr<Evaluator> Graphs::evaluator(const Model& model, const Examples&
   return rows_evaluator(std::move(rows), examples.data.weight, [&model, truth, predicted](Evaluation& out) {
     add_class_tables(model, truth, predicted, out);
   });
+}
+
+// Accuracy by the type of nodes, by how many edges they have, and by label.
+std::vector<Exhibit> Graphs::exhibits(const Judged& judged) const {
+  struct Tried {
+    std::uint64_t nodes = 0, right = 0;
+  };
+  constexpr std::size_t most_degrees = 20;
+  const Dataset& data = judged.examples.data;
+  const GraphStructure& graph = *data.graph;
+  const std::vector<std::size_t> class_of = classes_of_predictions(judged.model);
+  std::vector<Tried> by_type(graph.node_types()), by_degree;
+  std::vector<std::size_t> degree;
+  for (std::size_t i = 0; i < data.examples(); ++i) {
+    const std::size_t first = data.labels.begin(i), nodes = data.labels.end(i) - first;
+    degree.assign(nodes, 0);
+    for (std::size_t e = graph.edges.begin(i); e < graph.edges.end(i); ++e) {
+      ++degree[graph.edge[e].u];
+      ++degree[graph.edge[e].v];
+    }
+    for (std::size_t m = 0; m < nodes; ++m) {
+      const std::int32_t truth = data.label[first + m];
+      const bool right = truth != unknown_label && static_cast<std::size_t>(truth) ==
+                                                       class_of[static_cast<std::size_t>(judged.predicted[first + m])];
+      const std::size_t place = std::min(degree[m], most_degrees);
+      if (place >= by_degree.size()) by_degree.resize(place + 1);
+      for (Tried* own : {&by_type[graph.type_of_row(data.feature_rows.begin(i) + m)], &by_degree[place]}) {
+        ++own->nodes;
+        own->right += right;
+      }
+    }
+  }
+  const auto table = [](const std::string& title, const Column& column) {
+    return Table{title, {column, {"nodes", true}, {"accuracy", true}}, {}, {}};
+  };
+  const auto row = [](const std::string& name, const Tried& own) {
+    return std::vector<std::string>{name, std::to_string(own.nodes),
+                                    shown_percent(ratio(static_cast<double>(own.right), static_cast<double>(own.nodes)))};
+  };
+  std::vector<Exhibit> out;
+  if (!graph.node_type_names.empty()) {
+    Table types = table("Accuracy by type of node", {"type"});
+    for (std::size_t t = 0; t < by_type.size(); ++t) types.rows.push_back(row(graph.node_type_names[t], by_type[t]));
+    out.emplace_back(std::move(types));
+  }
+  Table degrees = table("Accuracy by number of edges", {"edges of the node", true});
+  for (std::size_t d = 0; d < by_degree.size(); ++d)
+    if (by_degree[d].nodes > 0)
+      degrees.rows.push_back(row(fmt::format("{}{}", d, d == most_degrees ? " or more" : ""), by_degree[d]));
+  out.emplace_back(std::move(degrees));
+  Evaluation counts;
+  add_class_tables(judged.model, data.label, judged.predicted, counts);
+  for (Exhibit& labels : found_exhibits("How well every label is found", "label", counts.labels))
+    out.push_back(std::move(labels));
+  return out;
 }
 
 // A CSV graph,node,label[,p_<label>...], a line per node; or one JSON object with one list per graph.

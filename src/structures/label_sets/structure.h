@@ -21,6 +21,15 @@ class MarkStructure : public TableStructure {
   using TableStructure::TableStructure;
 
   Strata strata(const Dataset& data) const override;  // the labels that are on
+  AnswerKinds answer_kinds(const Model& model) const override;  // of every label: on or off
+  void each_answer(const Model& model, const Examples& examples, std::span<const std::int32_t> predicted,
+                   const AnswerVisitor& visit) const override;
+  std::vector<std::int32_t> best_constant(const Model& model, const Examples& examples) const override;
+  std::string answer_text(const Model& model, std::span<const std::int32_t> labels, std::span<const std::int32_t>,
+                          bool truth) const override;
+  std::size_t outcomes(const Model&, std::size_t) const override { return 1; }
+  std::vector<Exhibit> exhibits(const Judged& judged) const override;
+  using TableStructure::exhibits;
 
  protected:
   OutputColumns output_columns() const override { return OutputColumns::marks; }

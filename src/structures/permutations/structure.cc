@@ -15,6 +15,7 @@
 #include "structures/permutations/gibbs.h"
 #include "structures/permutations/matching_text.h"
 #include "structures/permutations/predictor.h"
+#include "structures/permutations/report.h"
 #include "structures/permutations/synthetic.h"
 #include "structures/permutations/training.h"
 #include "structures/rows_evaluator.h"
@@ -127,6 +128,20 @@ class Rankings : public PermutationStructure<TableStructure> {
           return std::vector<double>{m.hamming, m.kendall_tau, m.spearman_rho, m.footrule, m.top1, m.ndcg};
         });
   }
+  AnswerKinds answer_kinds(const Model& model) const override { return position_kinds(loss_of(model), model.k()); }
+  void each_answer(const Model& model, const Examples& examples, std::span<const std::int32_t> predicted,
+                   const AnswerVisitor& visit) const override {
+    visit_positions(loss_of(model), examples, predicted, visit);
+  }
+  std::vector<std::int32_t> best_constant(const Model& model, const Examples& examples) const override {
+    return best_ranking(loss_of(model), model.k(), examples);
+  }
+  std::string answer_text(const Model& model, std::span<const std::int32_t> positions, std::span<const std::int32_t>,
+                          bool) const override {
+    return ranking_text(model.classes(), positions);
+  }
+  std::vector<Exhibit> exhibits(const Judged& judged) const override { return ranking_exhibits(judged); }
+  using TableStructure::exhibits;
   Generated generate(const GenerateRequest& request, TextSink& sink) const override {
     return write_synthetic_rankings(request, sink);
   }
@@ -286,6 +301,14 @@ class Matchings : public PermutationStructure<Structure> {
   std::vector<NamedArray> arrays(const Model& model) const override {
     return row_arrays(model.common(), part_of<PermutationPart>(model).rows, 1);
   }
+
+  std::string answer_text(const Model&, std::span<const std::int32_t> partners, std::span<const std::int32_t> other,
+                          bool) const override {
+    return matching_text(partners, other);
+  }
+  std::size_t outcomes(const Model&, std::size_t parts) const override { return parts; }
+  std::vector<Exhibit> exhibits(const Judged& judged) const override { return matching_exhibits(judged); }
+  using Structure::exhibits;
 
   std::size_t label_count(const Dataset& data) const override {
     std::size_t out = 0;

@@ -18,7 +18,7 @@ namespace {
 
 using Labels = std::vector<std::int32_t>;
 
-struct Judged {
+struct JudgedSequences {
   Examples truth;
   Labels predicted;
 };
@@ -34,8 +34,8 @@ FlatModel model_of(std::vector<std::string> classes) {
 }
 
 // Sentences of these lengths; labels beyond the classes are those the model has never seen.
-Judged random_judged(const FlatModel& model, const std::vector<std::size_t>& lengths, Rng& rng) {
-  Judged out;
+JudgedSequences random_judged(const FlatModel& model, const std::vector<std::size_t>& lengths, Rng& rng) {
+  JudgedSequences out;
   out.truth.names = model.classes;
   out.truth.names.emplace_back("B-NEW");
   std::vector<std::size_t> offsets{0};
@@ -52,7 +52,7 @@ Judged random_judged(const FlatModel& model, const std::vector<std::size_t>& len
 }
 
 // The loss and the metrics that are no chunks', of the sentences `drawn`.
-std::map<std::string, double> by_hand(const FlatModel& model, const Judged& judged,
+std::map<std::string, double> by_hand(const FlatModel& model, const JudgedSequences& judged,
                                       const std::vector<std::size_t>& drawn) {
   const std::size_t k = model.k();
   const double largest = *std::max_element(model.cost.begin(), model.cost.end());
@@ -88,7 +88,7 @@ TEST(SequenceMetrics, AreTheFormulas) {
   for (int round = 0; round < 50; ++round) {
     std::vector<std::size_t> lengths;
     for (std::size_t i = 0; i < 1 + rng.below(8); ++i) lengths.push_back(1 + rng.below(5));
-    const Judged judged = random_judged(model, lengths, rng);
+    const JudgedSequences judged = random_judged(model, lengths, rng);
     const Evaluation result = evaluate(model, judged.truth, judged.predicted);
     auto expected = by_hand(model, judged, all_of(lengths.size()));
     EXPECT_NEAR(result.loss, expected["loss"], 1e-12);
@@ -148,7 +148,7 @@ TEST(SequenceMetrics, ChunksOfASentenceByHand) {
 TEST(SequenceBootstrap, AgainstAllResamples) {
   Rng rng(2);
   const FlatModel model = model_of({"a", "b", "c"});
-  const Judged judged = random_judged(model, {5, 3, 4, 2}, rng);
+  const JudgedSequences judged = random_judged(model, {5, 3, 4, 2}, rng);
   std::map<std::string, std::vector<double>> exact;
   for (std::size_t code = 0; code < 256; ++code)
     for (const auto& [name, value] : by_hand(model, judged, {code % 4, code / 4 % 4, code / 16 % 4, code / 64}))
@@ -180,7 +180,7 @@ TEST(SequenceBootstrap, AgainstAllResamples) {
 TEST(SequenceBootstrap, DependsOnTheSeedAndNotOnThreads) {
   Rng rng(3);
   const FlatModel model = model_of({"O", "B-A", "I-A"});
-  const Judged judged = random_judged(model, {5, 3, 4, 2, 6, 1}, rng);
+  const JudgedSequences judged = random_judged(model, {5, 3, 4, 2, 6, 1}, rng);
   Context one, four;
   one.threads = 1;
   four.threads = 4;
@@ -201,22 +201,22 @@ TEST(SequenceBootstrap, DependsOnTheSeedAndNotOnThreads) {
 TEST(SequenceMetrics, RefuseWhatDoesNotFit) {
   Rng rng(4);
   const FlatModel model = model_of({"a", "b"});
-  const Judged good = random_judged(model, {3, 2}, rng);
+  const JudgedSequences good = random_judged(model, {3, 2}, rng);
   const auto refused = [&](auto&& spoil) {
-    Judged judged = good;
+    JudgedSequences judged = good;
     spoil(judged);
     EXPECT_THROW(evaluate(model, judged.truth, judged.predicted), Error);
     EXPECT_THROW(bootstrap(model, judged.truth, judged.predicted, 10, 0), Error);
   };
   EXPECT_NO_THROW(evaluate(model, good.truth, good.predicted));
   EXPECT_THROW(bootstrap(model, good.truth, good.predicted, 1, 0), Error);
-  refused([](Judged& j) { j.predicted.pop_back(); });
-  refused([](Judged& j) { j.truth.truth.pop_back(); });
-  refused([](Judged& j) { j.truth.truth[1] = unknown_label; });
-  refused([](Judged& j) { j.truth.truth[1] = 3; });
-  refused([](Judged& j) { j.predicted[0] = 2; });
-  refused([](Judged& j) { j.predicted[0] = -1; });
-  refused([](Judged& j) { j.truth.data.labels = Groups(std::size_t{0}); });
+  refused([](JudgedSequences& j) { j.predicted.pop_back(); });
+  refused([](JudgedSequences& j) { j.truth.truth.pop_back(); });
+  refused([](JudgedSequences& j) { j.truth.truth[1] = unknown_label; });
+  refused([](JudgedSequences& j) { j.truth.truth[1] = 3; });
+  refused([](JudgedSequences& j) { j.predicted[0] = 2; });
+  refused([](JudgedSequences& j) { j.predicted[0] = -1; });
+  refused([](JudgedSequences& j) { j.truth.data.labels = Groups(std::size_t{0}); });
 }
 
 }  // namespace

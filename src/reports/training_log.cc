@@ -1,0 +1,62 @@
+// What a page knows of files: the log of a training, and the checksum of data (model_page.h).
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/checksum.h"
+#include "core/message.h"
+#include "data/text.h"
+#include "reports/model_page.h"
+
+namespace m4n::detail {
+
+std::vector<Progress> read_training_log(const std::string& path) {
+  Input input = Input::open(path);
+  LineReader lines(input);
+  std::vector<Progress> out;
+  for (std::string_view line; lines.next(line);) {
+    if (trim(line).empty()) continue;
+    const auto found = nlohmann::json::parse(line, nullptr, false);
+    const auto refuse = [&] {
+      throw Error(
+          say("{}: line {}: found {}, expected a line of `train --log`: epoch, seconds, primal, dual, "
+              "relative_gap",
+              input.name(), lines.line_number(), shown(line)));
+    };
+    if (!found.is_object()) refuse();
+    const auto number = [&](const char* key) {
+      if (!found.contains(key) || !found[key].is_number()) refuse();
+      return found[key].get<double>();
+    };
+    Progress step;
+    step.epoch = static_cast<int>(std::clamp(number("epoch"), 0.0, 1e9));
+    step.seconds = number("seconds");
+    step.primal = number("primal");
+    step.dual = number("dual");
+    step.relative_gap = number("relative_gap");
+    out.push_back(step);
+  }
+  if (out.empty()) throw Error(say("{}: holds no certificate; expected lines of `train --log`", input.name()));
+  return out;
+}
+
+std::string file_origin(const std::string& path) {
+  if (path == "-") return "standard input";
+  const std::string name = std::filesystem::path(path).filename().string();
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return name;
+  std::ifstream file(path, std::ios::binary);
+  std::vector<char> piece(std::size_t{1} << 20);
+  std::uint64_t sum = 0;
+  while (file) {
+    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    sum = crc64(std::span<const char>(piece.data(), static_cast<std::size_t>(file.gcount())), sum);
+  }
+  return fmt::format("{}, CRC-64/XZ {:016x}", name, sum);
+}
+
+}  // namespace m4n::detail
