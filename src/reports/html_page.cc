@@ -34,7 +34,7 @@ text{fill:var(--ink);font:12px system-ui,sans-serif}
 .h5,.n5{fill-opacity:.75}.h6,.n6{fill-opacity:.85}.h7,.n7{fill-opacity:.92}.h8,.n8{fill-opacity:1}
 .f0{fill:var(--s0)}.f1{fill:var(--s1)}.f2{fill:var(--s2)}.f3{fill:var(--s3)}.f4{fill:var(--s4)}.f5{fill:var(--s5)}
 .f0,.f1,.f2,.f3,.f4,.f5{fill-opacity:.3}.contour{fill:none;stroke:var(--ink);stroke-opacity:.6}
-.outline{fill:none;stroke:var(--ink)}.vh5,.vh6,.vh7,.vh8,.vn5,.vn6,.vn7,.vn8{fill:var(--on-heat)}
+.outline{stroke:var(--ink)}.vh5,.vh6,.vh7,.vh8,.vn5,.vn6,.vn7,.vn8{fill:var(--on-heat)}
 )";
 constexpr const char* page_style = R"(
 *{box-sizing:border-box}

@@ -59,7 +59,7 @@ std::vector<std::array<double, corners>> clipped(
 
 std::string label(double x, double y, std::string_view text, std::string_view css = "") {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\" class=\"{}\">{}</text>", x, y, css,
-                     html_escaped(cut(text, 24)));
+                     html_escaped(cut(text, 30)));
 }
 
 std::string simplex(const CostMatrix& cost, const std::vector<std::string>& classes, double left) {
@@ -142,7 +142,7 @@ std::string plane_panel(const Plane& plane, const std::vector<std::string>& clas
       while (end < side && answer[r * side + end] == answer[r * side + c]) ++end;
       paths[answer[r * side + c] % 6] +=
           fmt::format("M{:.1f} {:.2f}h{:.1f}v{:.2f}h{:.1f}z", left + cell * static_cast<double>(c),
-                      head + cell * static_cast<double>(r), cell * static_cast<double>(end - c), cell,
+                      head + cell * static_cast<double>(r), cell * static_cast<double>(end - c), cell + 0.3,
                       -cell * static_cast<double>(end - c));
       c = end;
     }
