@@ -141,7 +141,12 @@ std::vector<Exhibit> found_exhibits(const std::string& title, const std::string&
     std::sort(order.begin(), order.end());
   }
   Table table{title,
-              {{what}, {"true", true}, {"predicted", true}, {"found", true}, {"precision", true}, {"recall", true},
+              {{what},
+               {"true", true},
+               {"predicted", true},
+               {"found", true},
+               {"precision", true},
+               {"recall", true},
                {"F1", true}},
               {},
               order.size() < counts.size() ? fmt::format("The {} most frequent of {}.", most, counts.size()) : ""};

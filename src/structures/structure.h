@@ -161,8 +161,7 @@ struct AnswerKinds {
   std::vector<bool> declines;                // by answer: it is none of the labels (reject, unsure)
   bool any_pair = true;                      // any truth can meet any answer
 };
-using AnswerVisitor =
-    std::function<void(std::size_t example, std::size_t truth, std::size_t answer, double cost)>;
+using AnswerVisitor = std::function<void(std::size_t example, std::size_t truth, std::size_t answer, double cost)>;
 
 // What was predicted for labelled examples.
 struct Judged {

@@ -377,7 +377,12 @@ std::vector<Exhibit> Chains::exhibits(const Model& model) const {
   constexpr std::size_t most_labels = 30;
   const std::size_t k = model.k();
   if (k > most_labels) return {};
-  HeatMap table{"Transitions", "from", "to", model.classes(), model.classes(), part_of_chains(model).weights.transitions,
+  HeatMap table{"Transitions",
+                "from",
+                "to",
+                model.classes(),
+                model.classes(),
+                part_of_chains(model).weights.transitions,
                 "What a label behind another adds to the score of a sequence."};
   const std::vector<double>& allowed = part_of_chains(model).weights.constraints.values();
   for (std::size_t a = 0; a < k && !allowed.empty(); ++a)

@@ -90,8 +90,13 @@ std::vector<Exhibit> grade_exhibits(const Judged& judged) {
     means.low.push_back(mean + 1 - two_sided * error);
     means.high.push_back(mean + 1 + two_sided * error);
   }
-  Chart calibration{"What a predicted grade means", "predicted grade, counted from 1", "mean true grade", false, false,
-                    true, {std::move(means)},
+  Chart calibration{"What a predicted grade means",
+                    "predicted grade, counted from 1",
+                    "mean true grade",
+                    false,
+                    false,
+                    true,
+                    {std::move(means)},
                     "On the line, the true grades are in the mean what was predicted. Below it, predictions are too "
                     "high; above it, too low. Bars are 95% intervals of the means."};
   return {std::move(errors), std::move(calibration)};

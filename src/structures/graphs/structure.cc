@@ -280,8 +280,9 @@ std::vector<Exhibit> Graphs::exhibits(const Judged& judged) const {
     return Table{title, {column, {"nodes", true}, {"accuracy", true}}, {}, {}};
   };
   const auto row = [](const std::string& name, const Tried& own) {
-    return std::vector<std::string>{name, std::to_string(own.nodes),
-                                    shown_percent(ratio(static_cast<double>(own.right), static_cast<double>(own.nodes)))};
+    return std::vector<std::string>{
+        name, std::to_string(own.nodes),
+        shown_percent(ratio(static_cast<double>(own.right), static_cast<double>(own.nodes)))};
   };
   std::vector<Exhibit> out;
   if (!graph.node_type_names.empty()) {

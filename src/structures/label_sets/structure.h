@@ -20,7 +20,7 @@ class MarkStructure : public TableStructure {
  public:
   using TableStructure::TableStructure;
 
-  Strata strata(const Dataset& data) const override;  // the labels that are on
+  Strata strata(const Dataset& data) const override;            // the labels that are on
   AnswerKinds answer_kinds(const Model& model) const override;  // of every label: on or off
   void each_answer(const Model& model, const Examples& examples, std::span<const std::int32_t> predicted,
                    const AnswerVisitor& visit) const override;

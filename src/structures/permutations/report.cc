@@ -77,7 +77,11 @@ std::vector<Exhibit> ranking_exhibits(const Judged& judged) {
   constexpr std::size_t most_positions = 40;
   const std::size_t items = judged.model.k();
   if (items == 0 || items > most_positions) return {};
-  HeatMap map{"Positions, true and predicted", "true position", "predicted position", {}, {},
+  HeatMap map{"Positions, true and predicted",
+              "true position",
+              "predicted position",
+              {},
+              {},
               std::vector<double>(items * items),
               "The share of the items at a true position that were given a predicted one: a row adds up to 1."};
   const double share = static_cast<double>(items) / static_cast<double>(judged.predicted.size());
@@ -107,10 +111,11 @@ std::vector<Exhibit> matching_exhibits(const Judged& judged) {
     own.whole += right == size;
   }
   constexpr std::size_t most_sizes = 60;
-  Table table{"Accuracy by size",
-              {{"points", true}, {"matchings", true}, {"points matched rightly", true}, {"whole matchings right", true}},
-              {},
-              sizes.size() > most_sizes ? fmt::format("The {} smallest sizes of {}.", most_sizes, sizes.size()) : ""};
+  Table table{
+      "Accuracy by size",
+      {{"points", true}, {"matchings", true}, {"points matched rightly", true}, {"whole matchings right", true}},
+      {},
+      sizes.size() > most_sizes ? fmt::format("The {} smallest sizes of {}.", most_sizes, sizes.size()) : ""};
   for (const auto& [size, own] : sizes) {
     if (table.rows.size() == most_sizes) break;
     table.rows.push_back({std::to_string(size), std::to_string(own.matchings),
