@@ -10,10 +10,12 @@ RELEASE := build/release
 M4N     := $(RELEASE)/m4n
 VENV    := build/venv
 LINT_VENV := build/lint-venv
+TORCH_VENV := build/torch-venv
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-build python-build python-test test-long test-dev test-asan test-tsan test-clang \
-        test-aarch64 test-wheel test-browser fuzz bench bench-python build-times install format lint clean
+.PHONY: help build demo test test-build python-build python-test test-torch test-cuda test-long test-dev test-asan \
+        test-tsan test-clang test-aarch64 test-wheel test-browser fuzz bench bench-python build-times install format \
+        lint clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,7 +57,16 @@ python-build: $(VENV)/ready ## the tool, and the Python package in build/release
 python-test: python-build ## the Python package alone: build it, test it
 	$(PYTEST) -n $(JOBS) tests/python
 
+# m4n.torch in an environment of its own, for torch is large. The tests marked cuda are skipped where there is no GPU.
+PYTEST_TORCH := PYTHONPATH=$(abspath $(RELEASE)/python) $(TORCH_VENV)/bin/python -m pytest
+test-torch: python-build $(TORCH_VENV)/ready ## the tests of m4n.torch on the CPU
+	$(PYTEST_TORCH) -n $(JOBS) tests/torch
+
+test-cuda: python-build $(TORCH_VENV)/ready ## the tests of m4n.torch that need a GPU
+	$(PYTEST_TORCH) -m cuda tests/torch
+
 $(VENV)/ready: tests/requirements.txt
+$(TORCH_VENV)/ready: tests/torch/requirements.txt
 $(LINT_VENV)/ready: scripts/lint-requirements.txt
 %/ready:
 	@scripts/install-deps test

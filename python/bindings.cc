@@ -65,4 +65,6 @@ NB_MODULE(_core, module) {
   bind_fit(module);
   bind_oracles(module);
   bind_structured_oracles(module);
+  bind_class_batches(module);
+  bind_structured_batches(module);
 }

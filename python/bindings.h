@@ -49,5 +49,7 @@ void bind_fit(nb::module_& module);
 void bind_model(nb::module_& module);
 void bind_oracles(nb::module_& module);
 void bind_structured_oracles(nb::module_& module);
+void bind_class_batches(nb::module_& module);
+void bind_structured_batches(nb::module_& module);
 
 }  // namespace m4n::python

@@ -11,12 +11,13 @@
 #include "bindings.h"
 #include "core/assignment.h"
 #include "core/parallel.h"
-#include "losses/position_loss.h"
 #include "m4n/error.h"
 #include "oracles.h"
+#include "position_losses.h"
 #include "structures/chains/oracles.h"
 #include "structures/permutations/birkhoff_game.h"
 #include "structures/permutations/sinkhorn.h"
+#include "transitions.h"
 
 namespace m4n::python {
 namespace {
@@ -24,31 +25,6 @@ namespace {
 using namespace m4n::detail;
 
 constexpr std::size_t chunk = 4;
-
-void require_scores(std::span<const double> values, const char* what) {
-  for (std::size_t e = 0; e < values.size(); ++e)
-    if (!kernels::is_score(values[e]))
-      throw Error(fmt::format("{} hold {}; expected finite numbers of at most {} in size", what, values[e],
-                              kernels::largest_score));
-}
-
-// Transitions, start and end shared by a batch of chains.
-Transitions prepared(const Square& from_to, const RealVector& start, const RealVector& end, std::size_t labels) {
-  if (from_to.shape(0) != labels || from_to.shape(1) != labels || start.size() != labels || end.size() != labels)
-    throw Error(fmt::format("transitions must be {0} x {0}, start and end have {0} entries", labels));
-  require_scores({from_to.data(), from_to.size()}, "transitions");
-  require_scores({start.data(), labels}, "scores of the start");
-  require_scores({end.data(), labels}, "scores of the end");
-  PaddedMatrix<double> rows;
-  const PaddedRows<double> padded = rows.shape(labels, labels);
-  for (std::size_t a = 0; a < labels; ++a) {
-    std::fill_n(padded.row(a), padded.stride(), 0.0);
-    std::copy_n(from_to.data() + a * labels, labels, padded.row(a));
-  }
-  Transitions out;
-  out.prepare(padded, {start.data(), labels}, {end.data(), labels});
-  return out;
-}
 
 // One chain of the batch, padded.
 class ChainReader {
@@ -79,7 +55,7 @@ nb::tuple max_min_chain(const Batch3& unary, const Square& from_to, const RealVe
   {
     const nb::gil_scoped_release released;
     require_scores({unary.data(), unary.size()}, "scores");
-    const Transitions transitions = prepared(from_to, start, end, labels);
+    const Transitions transitions = prepared_transitions(from_to, start, end, labels);
     const ChainGame game(cost);
     GameLimits limits;
     limits.gap = gap;
@@ -117,7 +93,7 @@ nb::tuple viterbi(const Batch3& unary, const Square& from_to, const RealVector& 
   {
     const nb::gil_scoped_release released;
     require_scores({unary.data(), unary.size()}, "scores");
-    const Transitions transitions = prepared(from_to, start, end, labels);
+    const Transitions transitions = prepared_transitions(from_to, start, end, labels);
     parallel_chunks(n, chunk, threads, [&](std::size_t, std::size_t first, std::size_t last, unsigned) {
       ChainReader reader(unary, transitions);
       Viterbi solver;
@@ -126,13 +102,6 @@ nb::tuple viterbi(const Batch3& unary, const Square& from_to, const RealVector& 
     });
   }
   return nb::make_tuple(to_numpy(std::move(value), {n}), to_numpy(std::move(path), {n, length}));
-}
-
-// `values`: none for a cost that has a name, M weights of items, or M x M costs of positions.
-PositionLoss position_loss(const std::string& name, const std::vector<double>& values, std::size_t size) {
-  const PositionLossChoice choice = values.empty() ? PositionLossChoice::remembered(name, {}, size)
-                                                   : PositionLossChoice::from_values(values, size, "cost");
-  return choice.make(size);
 }
 
 std::size_t square_size(const Batch3& batch) {

@@ -34,6 +34,9 @@ __all__ = [
     "viterbi",
 ]
 
+NO_LABEL = np.iinfo(np.int64).min  # a target to be passed over
+NOBODY = np.zeros(0, dtype=np.int64)  # the numbers of examples that nothing is kept of
+
 # Of a class, and of a label in a sequence.
 NAMED_COSTS = list(dict.fromkeys([*_core.losses("multiclass"), *_core.losses("sequence")]))
 
@@ -131,11 +134,22 @@ def loss(
         raise TypeError(f"y must hold whole numbers, found {labels.dtype}")
     if labels.shape != batch:
         raise _refused_shape("y", labels.shape, str(batch))
-    labels = np.ascontiguousarray(labels.reshape(-1).clip(-1, np.iinfo(np.int32).max), dtype=np.int32)
+    labels = np.ascontiguousarray(labels.reshape(-1).clip(-1, np.iinfo(np.int64).max), dtype=np.int64)
     smoothing = _not_negative("smoothing", smoothing)
     word("surrogate", surrogate, ("m4n", "m3n", "crf"))
     with in_python_words("cost"):
-        found = _core.loss(v, labels, _cost(cost, v.shape[1]), surrogate, smoothing, threads_of(n_jobs))
+        found = _core.class_loss(
+            v,
+            labels,
+            _cost(cost, v.shape[1]),
+            surrogate,
+            smoothing,
+            NO_LABEL,
+            None,
+            NOBODY,
+            v.shape,
+            threads_of(n_jobs),
+        )
     return tuple(_unbatched(found, batch))
 
 
