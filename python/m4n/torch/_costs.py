@@ -62,7 +62,7 @@ class CostModule(torch.nn.Module):
 
     def _apply(self, fn: Any, recurse: bool = True) -> Any:
         super()._apply(fn, recurse)
-        if self.matrix is not None:
+        if self.matrix is not None and self.cost.matrix is not None:
             self.matrix = self.cost.matrix.to(self.matrix.device)
         return self
 

@@ -177,7 +177,7 @@ refuse_vmap(chain_decode, "decode")
 
 def _scores_on_host(
     emissions: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor, end: Tensor
-) -> tuple[Any, ...]:
+) -> tuple[Any, Any, Any, Any, Any]:
     edges = (real_on_host(transitions), real_on_host(start), real_on_host(end))
     return real_on_host(emissions), whole_on_host(lengths), *edges
 

@@ -43,7 +43,7 @@ def _rank_one_table(name: str, most: int, dtype: torch.dtype, device: torch.devi
             constants[size], gains[size, :size], discounts[size, :size] = _core.rank_one_parts(name, size)
         except Error:  # no loss of so few items: theirs is nan
             constants[size] = np.nan
-    return tuple(torch.from_numpy(a).to(dtype).to(device) for a in (constants, gains, discounts))  # type: ignore[return-value]
+    return tuple(torch.from_numpy(a).to(dtype).to(device) for a in (constants, gains, discounts))
 
 
 @torch.library.custom_op("m4n::permutation_loss", mutates_args=())
