@@ -20,9 +20,9 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity(), close = 1e-9;
 
 // Costs in units of their range, so that tolerances mean the same for all.
-class UnitCosts {
+class ScaledCosts {
  public:
-  explicit UnitCosts(const CostMatrix& cost) : truths(cost.k()), answers(cost.predictions()) {
+  explicit ScaledCosts(const CostMatrix& cost) : truths(cost.k()), answers(cost.predictions()) {
     const double least = *std::min_element(cost.values().begin(), cost.values().end());
     unit = cost.range() > 0 ? cost.range() : 1;
     for (const double c : cost.values()) values_.push_back((c - least) / unit);
@@ -53,7 +53,7 @@ std::vector<double> uniform_on(const std::vector<std::size_t>& labels, std::size
 }
 
 // The label that max-margin may predict, wrongly, at the uniform distribution on a set of labels.
-std::optional<std::size_t> misled(const UnitCosts& cost, const std::vector<std::size_t>& labels) {
+std::optional<std::size_t> misled(const ScaledCosts& cost, const std::vector<std::size_t>& labels) {
   const std::size_t m = labels.size();
   const std::vector<double> p = uniform_on(labels, cost.truths);
   const double best = cost.risk(p);
@@ -74,7 +74,7 @@ std::optional<std::size_t> misled(const UnitCosts& cost, const std::vector<std::
 }
 
 // Whether costs are the distances in a tree whose nodes are the labels: its edges are a minimum spanning tree then.
-bool are_tree_distances(const UnitCosts& cost) {
+bool are_tree_distances(const ScaledCosts& cost) {
   const std::size_t k = cost.truths;
   for (std::size_t a = 0; a < k; ++a)
     for (std::size_t b = 0; b < k; ++b)
@@ -104,7 +104,7 @@ bool are_tree_distances(const UnitCosts& cost) {
   return true;
 }
 
-void decide_max_margin(const UnitCosts& cost, LossAnalysis& out) {
+void decide_max_margin(const ScaledCosts& cost, LossAnalysis& out) {
   const std::size_t k = cost.truths;
   const auto found = [&](const std::vector<std::size_t>& labels) {
     const auto wrong = misled(cost, labels);
@@ -146,7 +146,7 @@ void decide_max_margin(const UnitCosts& cost, LossAnalysis& out) {
 }
 
 // How much max h rises above h(p) where mass may move to j.
-double rise(const UnitCosts& cost, const std::vector<double>& p, std::size_t j) {
+double rise(const ScaledCosts& cost, const std::vector<double>& p, std::size_t j) {
   const double h = cost.risk(p);
   std::vector<std::size_t> from;
   for (std::size_t i = 0; i < cost.truths; ++i)
@@ -168,7 +168,7 @@ double rise(const UnitCosts& cost, const std::vector<double>& p, std::size_t j) 
 }
 
 // The vertex with this support and these active answers: their expected costs are equal, the others no smaller.
-std::optional<std::vector<double>> vertex_of(const UnitCosts& cost, const std::vector<std::size_t>& support,
+std::optional<std::vector<double>> vertex_of(const ScaledCosts& cost, const std::vector<std::size_t>& support,
                                              const std::vector<std::size_t>& active) {
   const std::size_t m = support.size(), width = m + 2;  // the masses, the level, the right-hand side
   std::vector<double> a((m + 1) * width);
@@ -215,7 +215,7 @@ void each_set(std::size_t n, std::size_t size, Body&& body) {
 }
 
 // The largest ratio over vertices with a support of at most `most`.
-double largest_ratio(const UnitCosts& cost, std::size_t most) {
+double largest_ratio(const ScaledCosts& cost, std::size_t most) {
   std::vector<std::vector<double>> seen;
   double ratio = 0;
   const auto judge = [&](const std::vector<double>& p) {
@@ -246,7 +246,7 @@ double largest_ratio(const UnitCosts& cost, std::size_t most) {
 }
 
 // Of the paper's condition: 1 over the least probability of a truth that is also the best answer.
-double theorem_constant(const UnitCosts& cost) {
+double theorem_constant(const ScaledCosts& cost) {
   const std::size_t k = cost.truths;
   double least = 1;
   for (std::size_t y = 0; y < k; ++y) {
@@ -274,7 +274,7 @@ double binomial(std::size_t n, std::size_t m) {
 
 // c_ij of the crf; the upper bound is over all pairs, the lower one over those for which j is among the best answers
 // at the distribution that attains it.
-ConstantBounds crf_constant(const UnitCosts& cost) {
+ConstantBounds crf_constant(const ScaledCosts& cost) {
   ConstantBounds out;
   for (std::size_t i = 0; i < cost.answers; ++i)
     for (std::size_t j = 0; j < cost.answers; ++j) {
@@ -301,7 +301,7 @@ ConstantBounds crf_constant(const UnitCosts& cost) {
 
 // sqrt(2) wherever two answers can change places as the best ones with all others worse; that some do is found with the
 // same distributions of two truths.
-ConstantBounds qs_constant(const UnitCosts& cost) {
+ConstantBounds qs_constant(const ScaledCosts& cost) {
   ConstantBounds out{0, std::sqrt(2.0)};
   constexpr std::size_t most_tries = 2'000'000;
   std::size_t tries = 0;
@@ -327,7 +327,7 @@ ConstantBounds qs_constant(const UnitCosts& cost) {
 }  // namespace
 
 LossAnalysis analyse_loss(const CostMatrix& costs) {
-  const UnitCosts cost(costs);
+  const ScaledCosts cost(costs);
   const std::size_t k = cost.truths;
   LossAnalysis out;
   out.theorem = {infinite, infinite};
