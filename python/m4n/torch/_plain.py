@@ -177,7 +177,7 @@ def rank_one_loss(
     residual = best.cummin(1).values.diagonal(dim1=1, dim2=2)  # min over a <= i
     # Blocks of equal residuals, up to rounding: neighbours that differ by less than it has.
     step = residual[:, :-1] - residual[:, 1:]
-    noise = 64 * torch.finfo(scores.dtype).eps * (far + residual[:, :-1].abs().clamp(max=1e300))
+    noise = 64 * torch.finfo(scores.dtype).eps * (far + residual[:, :-1].abs().clamp(max=torch.finfo(scores.dtype).max))
     block = torch.nn.functional.pad((step > noise).long().cumsum(-1), (1, 0)).clamp_(max=max(most - 1, 0))
     total = torch.zeros_like(gains).scatter_add(-1, block, gains)
     count = torch.zeros_like(gains).scatter_add(-1, block, there.to(scores.dtype)).clamp(min=1)

@@ -169,7 +169,8 @@ class ChainGradient {
       last_at = result_.epochs;
       last_gap = gap;
     }
-    if (certified_at != result_.epochs && !(stopped && best_.known())) certify(nullptr);
+    // A certificate that was interrupted leaves no point.
+    if (!best_.known() || (certified_at != result_.epochs && !stopped)) certify(nullptr);
     best_.restore(*problem_.scorer);
     result_.seconds = watch_.seconds();
     result_.interrupted = watch_.interrupted();
