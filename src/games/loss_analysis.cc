@@ -73,34 +73,15 @@ std::optional<std::size_t> misled(const ScaledCosts& cost, const std::vector<std
   return std::nullopt;
 }
 
-// Whether costs are the distances in a tree whose nodes are the labels: its edges are a minimum spanning tree then.
-bool are_tree_distances(const ScaledCosts& cost) {
+// Whether costs are the distances of points on a line: then those to an end of it are their places.
+bool are_distances_on_a_line(const ScaledCosts& cost) {
   const std::size_t k = cost.truths;
+  std::size_t end = 0;
+  for (std::size_t t = 0; t < k; ++t)
+    if (cost(0, t) > cost(0, end)) end = t;
   for (std::size_t a = 0; a < k; ++a)
     for (std::size_t b = 0; b < k; ++b)
-      if (std::abs(cost(a, b) - cost(b, a)) > close || (a == b && cost(a, b) > close)) return false;
-  // Prim's algorithm; `way` are distances in the tree so far.
-  std::vector<double> way(k * k), near(k, infinite);
-  std::vector<std::size_t> parent(k, 0), inside;
-  std::vector<bool> in(k);
-  near[0] = 0;
-  for (std::size_t step = 0; step < k; ++step) {
-    std::size_t next = k;
-    for (std::size_t v = 0; v < k; ++v)
-      if (!in[v] && (next == k || near[v] < near[next])) next = v;
-    for (const std::size_t u : inside)
-      way[u * k + next] = way[next * k + u] = way[u * k + parent[next]] + cost(next, parent[next]);
-    in[next] = true;
-    inside.push_back(next);
-    for (std::size_t v = 0; v < k; ++v)
-      if (!in[v] && cost(next, v) < near[v]) {
-        near[v] = cost(next, v);
-        parent[v] = next;
-      }
-  }
-  for (std::size_t a = 0; a < k; ++a)
-    for (std::size_t b = 0; b < k; ++b)
-      if (std::abs(way[a * k + b] - cost(a, b)) > close * static_cast<double>(k)) return false;
+      if (std::abs(std::abs(cost(end, a) - cost(end, b)) - cost(a, b)) > close) return false;
   return true;
 }
 
@@ -132,9 +113,9 @@ void decide_max_margin(const ScaledCosts& cost, LossAnalysis& out) {
     out.m3n_why = fmt::format("the linear programs of all {} sets of labels agree", (1U << k) - 1);
     return;
   }
-  if (are_tree_distances(cost)) {
+  if (are_distances_on_a_line(cost)) {
     out.m3n_consistent = true;
-    out.m3n_why = "the costs are distances in a tree whose nodes are the labels";
+    out.m3n_why = "the costs are distances on a line";
     return;
   }
   constexpr std::size_t most_triples_of = 40;

@@ -11,7 +11,8 @@
 // if they agree at p, they agree all over the face of the cone that p is inside of, and j, whose excess risk is convex,
 // is not optimal at one of its corners. It is enough to look at uniform distributions on sets of labels, where both
 // linear programs are assignment problems: 2^k of them decide it. Beyond `most_subsets_of` labels sets of two and three
-// are tried, and distances in trees whose nodes are all labels are known to be consistent.
+// are tried, and distances on a line (absolute) are consistent. Distances in a tree that branches are not: where three
+// labels surround a node, the nearest of them may be predicted when the truth is one of the other two.
 //
 // M4N, decoded by the largest score: E(d o g) - E* <= C (R(g) - R*). At p the least risk with j among the largest
 // scores is max h(q) over the q that come from p by moving mass to j. On a cell of h (one best answer) the gap of that

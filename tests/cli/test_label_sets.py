@@ -66,7 +66,7 @@ def test_json_keys_and_the_guess(m4n, marked, tmp_path):
     assert set(report) == TRAIN_KEYS
     assert (report["n"], report["d"], report["k"], report["features"]) == (40, 3, SIZE, "linear")
     assert (report["task"], report["surrogate"], report["loss"]) == ("multilabel", "m4n", "hamming")
-    assert (report["solver"], report["decode"]) == ("prox", "argmax")
+    assert (report["solver"], report["decode"]) == ("smooth", "argmax")
     assert report["converged"] and 0 <= report["relative_gap"] <= 1e-3
 
 

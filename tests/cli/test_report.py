@@ -20,7 +20,7 @@ def generated(m4n, task, folder, n=80):
     """Data of a task, a model of them, and what training was told."""
     data, model = folder / f"{task}.data", folder / f"{task}.m4n"
     m4n("generate", "--task", task, "--n", n, "--seed", 1, "--out", data, expect=DONE)
-    (folder / "template").write_text("U:%x[0,0]\n")
+    (folder / "template").write_text("U:%x[0,0]\nB\n")
     options = ["--template", folder / "template"] if task == "sequence" else []
     m4n("train", data, "--task", task, *options, "--model", model, "--log", folder / "log.jsonl", expect=DONE)
     return data, model

@@ -175,28 +175,46 @@ TEST(LossAnalysis, ZeroOneIsAsInThePaper) {
   EXPECT_GE(large.m4n->lower, 3 - 1e-9);
 }
 
-TEST(LossAnalysis, DistancesInTreesAreConsistentForMaxMargin) {
+TEST(LossAnalysis, DistancesOnALineAreConsistentForMaxMargin) {
   for (const std::size_t k : {2UL, 3UL, 5UL, 9UL, 30UL}) {
     EXPECT_EQ(analyse_loss(CostMatrix::named("absolute", k)).m3n_consistent, true) << k;
     EXPECT_EQ(analyse_loss(CostMatrix::named("squared", k)).m3n_consistent, k == 2) << k;
   }
-  // A star whose middle is the first label, with ways of different lengths.
-  for (const std::size_t k : {4UL, 17UL}) {
-    std::vector<double> values(k * k);
-    const auto way = [](std::size_t t) { return t == 0 ? 0.0 : 1 + 0.1 * static_cast<double>(t); };
+  // Points at random places, in random order: by all sets of labels, and beyond those by the rule.
+  Rng rng(3);
+  for (const std::size_t k : {4UL, 6UL, 8UL, 15UL, 40UL}) {
+    std::vector<double> place(k), values(k * k);
+    for (double& x : place) x = 10 * rng.uniform();
     for (std::size_t a = 0; a < k; ++a)
-      for (std::size_t b = 0; b < k; ++b) values[a * k + b] = a == b ? 0 : way(a) + way(b);
-    EXPECT_EQ(analyse_loss(matrix(values, k)).m3n_consistent, true);
+      for (std::size_t b = 0; b < k; ++b) values[a * k + b] = std::abs(place[a] - place[b]);
+    EXPECT_EQ(analyse_loss(matrix(values, k)).m3n_consistent, true) << k;
   }
 }
 
-// Two parts of two labels each, as four outputs: a square, which is no tree. By parts it is 0-1 with k = 2, C = 2.
+// The truth is one of two leaves of a star with equal chances: the nearest third leaf may have the largest score. By
+// hand, with ways of 1.2 and 1.3 to the two and 1.1 to the third: scores 0, 0 and 0.1 attain the least risk.
+TEST(LossAnalysis, TreesThatBranchMisleadMaxMargin) {
+  for (const std::size_t k : {4UL, 17UL})
+    for (const double longer : {0.0, 0.1}) {
+      std::vector<double> values(k * k);
+      const auto way = [&](std::size_t t) { return t == 0 ? 0.0 : 1 + longer * static_cast<double>(t); };
+      for (std::size_t a = 0; a < k; ++a)
+        for (std::size_t b = 0; b < k; ++b) values[a * k + b] = a == b ? 0 : way(a) + way(b);
+      const LossAnalysis found = analyse_loss(matrix(values, k));
+      EXPECT_EQ(found.m3n_consistent, false);
+      ASSERT_EQ(found.counterexample.size(), k);
+      EXPECT_NE(found.wrong, 0U);  // the middle is always a best answer
+      EXPECT_EQ(found.counterexample[found.wrong], 0);
+    }
+}
+
+// Two parts of two labels each, as four outputs: a square. By parts it is 0-1 with k = 2, C = 2.
 TEST(LossAnalysis, HammingOfTwoParts) {
   std::vector<double> values;
   for (int a = 0; a < 4; ++a)
     for (int b = 0; b < 4; ++b) values.push_back(((a & 1) != (b & 1) ? 0.5 : 0) + ((a & 2) != (b & 2) ? 0.5 : 0));
   const LossAnalysis outputs = analyse_loss(matrix(values, 4)), part = analyse_loss(CostMatrix::named("hamming", 2));
-  EXPECT_EQ(outputs.m3n_consistent, false);
+  EXPECT_EQ(outputs.m3n_consistent, true);
   EXPECT_EQ(part.m3n_consistent, true);
   EXPECT_NEAR(part.m4n->upper, 2, 1e-9);
   EXPECT_EQ(outputs.theorem.upper, infinite);  // opposite corners make all four optimal without the other two
