@@ -28,6 +28,17 @@ class StopFlag {
   std::atomic<bool> raised_ = false;
 };
 
+// Once Python ends, no thread but the main one gets the GIL: it would be ended in the attempt, which C++ does not
+// survive. Such a thread waits here for the end of the process.
+inline void wait_where_python_ends() {
+#if PY_VERSION_HEX >= 0x030D0000
+  const bool ends = Py_IsFinalizing() != 0;
+#else
+  const bool ends = _Py_IsFinalizing() != 0;
+#endif
+  while (ends) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
 // work(flag) -> result. Must be called with the GIL held; throws what Python's signal handler raised.
 template <class Work>
 auto run_interruptibly(Work&& work) {
@@ -66,6 +77,7 @@ auto run_interruptibly(Work&& work) {
     }
     lock.unlock();
     worker.join();
+    if (!main_thread) wait_where_python_ends();
   }
   if (signalled) throw nb::python_error();
   if (failure) std::rethrow_exception(failure);
@@ -80,6 +92,7 @@ class Observer {
   explicit operator bool() const { return !function_.is_none(); }
   template <class... Arguments>
   void operator()(Arguments... arguments) const {
+    wait_where_python_ends();
     const nb::gil_scoped_acquire acquired;
     try {
       function_(arguments...);

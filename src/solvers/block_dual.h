@@ -47,13 +47,15 @@ class AscentOrSmooth {
       : surrogate_(&surrogate), request_(&request), smoothing_(first_smoothing * surrogate.scale()) {
     const SolverKind solver = request.options->solver;
     undecided_ = HasWeights<Scorer> && solver == SolverKind::automatic;
+    starts_near_ = undecided_ && earlier_point<DualPoint<S>>(*request.context) != nullptr;
     smooth_ = HasWeights<Scorer> && (solver == SolverKind::smooth || solver == SolverKind::lbfgs);
   }
 
   SolveResult solve(const Problem<Scorer>& problem, DualPoint<S>& dual) {
     Relay relay(*request_);
     smoothing_ = std::min(first_smoothing * surrogate_->scale(), 8 * smoothing_);
-    newton_ = newton_epochs(problem);
+    // From the dual point of an earlier fit block ascent has little to do; Newton's method would start over.
+    newton_ = std::exchange(starts_near_, false) ? 0 : newton_epochs(problem);
     if (undecided_ && !smooth_ && newton_ == 0) probe(problem, dual, relay);
     if (!smooth_) ascend(problem, dual, relay);
     if (smooth_ && !relay.finished()) by_smooth(problem, dual, relay, {});
@@ -192,7 +194,7 @@ class AscentOrSmooth {
   const S* surrogate_;
   const PathRequest* request_;
   double smoothing_, newton_ = 0;
-  bool undecided_, smooth_;
+  bool undecided_, smooth_, starts_near_;
 };
 
 template <class Scorer, Surrogate S>

@@ -16,7 +16,11 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 @pytest.mark.parametrize("name", MODULES)
 def test_module(name):
-    assert doctest.testmod(importlib.import_module(name), optionflags=FLAGS).failed == 0
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:  # of a package that only this module needs
+        pytest.skip(f"{name} needs {error.name}")
+    assert doctest.testmod(module, optionflags=FLAGS).failed == 0
 
 
 @pytest.mark.parametrize("page, least", [("python.md", 20), ("cookbook.md", 15)])
