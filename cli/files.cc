@@ -72,6 +72,10 @@ void require_distinct(const std::string& output, std::string_view what, const st
                       std::string_view role) {
   if (is_special_file(output)) return;
   std::error_code error;
+  // What comes by `<` would be overwritten, too.
+  if (fs::is_regular_file("/dev/stdin", error) && fs::equivalent(output, "/dev/stdin", error))
+    throw UsageError(
+        fmt::format("{} {} is also the standard input; it would be overwritten. Choose another name", what, output));
   for (const std::string& other : others) {
     const bool same = fs::equivalent(output, other, error) ||
                       fs::weakly_canonical(output, error) == fs::weakly_canonical(other, error);

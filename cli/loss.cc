@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <set>
+#include <system_error>
 
 #include "command.h"
 #include "core/message.h"
@@ -18,7 +20,7 @@
 namespace m4n::cli {
 namespace {
 
-constexpr std::size_t most_classes = 300;
+constexpr std::size_t most_classes = 100;
 
 struct LossArguments {
   std::string loss, out, three;
@@ -88,10 +90,17 @@ NamedCosts costs_of(const LossArguments& arguments) {
     out.cost = CostMatrix::named(arguments.loss, arguments.k);
     return out;
   }
+  std::error_code unknown;
+  if (arguments.loss.find_first_of("./:") == std::string::npos && !std::filesystem::exists(arguments.loss, unknown))
+    throw UsageError(say("{} is neither a file nor the name of a loss; expected {}, a CSV file of costs, or tree:FILE",
+                         shown(arguments.loss), fmt::join(loss_names(LossFamily::classes), ", ")));
   if (arguments.k > 0)
     throw UsageError(say("--k is for losses with a name: a file has its own classes. => Leave it out"));
   const bool tree = arguments.loss.starts_with(tree_prefix);
   out.classes = tree ? leaves_of_tree(loss_file(arguments.loss)) : classes_of_costs(arguments.loss);
+  if (out.classes.size() < 2)
+    throw Error(
+        say("{}: has {}; expected at least 2", arguments.loss, counted(out.classes.size(), "class", "classes")));
   if (out.classes.size() > most_classes)
     throw Error(fmt::format("{}: has {} classes; up to {} can be looked into", arguments.loss, out.classes.size(),
                             most_classes));
@@ -144,7 +153,8 @@ Action declare_loss(Parameters& parameters) {
   parameters.argument(
       "LOSS", fmt::format("{}, a CSV file of costs, or tree:FILE", fmt::join(loss_names(LossFamily::classes), ", ")),
       arguments->loss);
-  parameters.option("k", "N", "", "of a loss with a name: for how many classes",
+  parameters.option("k", "N", "",
+                    fmt::format("of a loss with a name: for how many classes, from 2 to {}", most_classes),
                     [arguments](const std::string& text) { arguments->k = parse_whole("k", text, 2, most_classes); });
   parameters.file("out", "FILE.html|FILE.svg", "a page, or the picture of three classes alone", arguments->out);
   parameters.option("three", "A,B,C", "the first three", "the classes of the picture",
@@ -165,7 +175,7 @@ Command loss_command() {
       "loss", "LOSS", "what a loss is: is max-margin consistent for it, its constants, its picture",
       "Says whether max-margin (M3N) finds the best answers for these costs as data grow, with probabilities at which "
       "it does not, if so; the constants by which an excess of a surrogate's risk bounds the excess cost; and how "
-      "each surrogate is decoded. Consistency is decided exactly for up to 13 classes and for distances in trees, the "
+      "each surrogate is decoded. Consistency is decided exactly for up to 13 classes and for distances on a line, the "
       "constant of m4n for up to 8 classes (beyond: bounds), that of crf by a formula.\n"
       "\nThe picture is that of the paper's first figure for three classes: probabilities coloured by the best "
       "answer, and scores coloured by the prediction of M4N, M3N, CRF and QS with level lines of their risks.\n",

@@ -57,7 +57,8 @@ int run(const ReportArguments& arguments, const Parameters& parameters) {
   PageRequest request;
   request.model = file_name(arguments.model);
   request.data = arguments.data == "-" ? "standard input" : file_name(arguments.data);
-  request.origin = {{"command", parameters.command_line("report")}, {"model", file_origin(arguments.model)}};
+  request.origin = {{"command", parameters.command_line("report")},
+                    {"model", file_origin(arguments.model, model_trailer)}};
   if (!arguments.data.empty()) request.origin.emplace_back("data", file_origin(arguments.data));
   if (!arguments.log.empty()) request.log = read_training_log(arguments.log);
   request.examples = !arguments.no_examples;

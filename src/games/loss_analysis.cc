@@ -316,7 +316,8 @@ LossAnalysis analyse_loss(const CostMatrix& costs) {
     out.m3n_why = "max-margin scores labels against labels, and some predictions are none";
   } else {
     decide_max_margin(cost, out);
-    if (costs.symmetric()) {
+    constexpr std::size_t most_of_theorem = 50, most_of_pairs = 30;  // of their linear programs: seconds beyond
+    if (costs.symmetric() && k <= most_of_theorem) {
       const double theorem = theorem_constant(cost);
       out.theorem = {theorem, theorem};
     }
@@ -325,8 +326,7 @@ LossAnalysis analyse_loss(const CostMatrix& costs) {
       const double constant = largest_ratio(cost, k);
       out.m4n = {constant, constant};
     } else {
-      constexpr std::size_t few = 60;
-      out.m4n = {largest_ratio(cost, k <= few ? 2 : 1), out.theorem.upper};
+      out.m4n = {k <= most_of_pairs ? largest_ratio(cost, 2) : 0, out.theorem.upper};
     }
   }
   out.crf = crf_constant(cost);

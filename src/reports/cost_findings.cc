@@ -168,6 +168,11 @@ CostFindings cost_findings(const Model& model, const Examples& examples, std::sp
   out.sentence = fmt::format("On {} ({}) a prediction costs {} in the mean (95% interval {}).",
                              request.data.empty() ? "the data" : request.data, counted(n, noun.one, noun.many),
                              shown_number(sums.ratio(own, weight)), interval_text(found[0]));
+  const double cost = sums.ratio(own, weight), trained = model.common().train_loss;
+  if (n == model.common().n && std::abs(cost - trained) <= 1e-9 * std::max(1.0, std::abs(trained)))
+    out.sentence +=
+        " These look like the data that it was trained on, and it is judged kindly by them: data it has not seen say "
+        "what it will cost.";
   for (std::size_t o = 0; o < others.size(); ++o) {
     const auto& [column, name] = others[o];
     bars.bars.push_back({name, sums.ratio(column, weight), found[o + 1].low, found[o + 1].high});

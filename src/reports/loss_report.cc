@@ -17,6 +17,7 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 std::string constant_text(const ConstantBounds& bounds) {
   const auto value = [](double v) { return std::isfinite(v) ? shown_number(v) : std::string("none that is finite"); };
   if (bounds.exact()) return value(bounds.upper);
+  if (!std::isfinite(bounds.upper)) return fmt::format("at least {}; no upper bound is known", value(bounds.lower));
   return fmt::format("at least {}, at most {}", value(bounds.lower), value(bounds.upper));
 }
 

@@ -31,8 +31,11 @@ Page cv_page(const CvResult& result, const CvOptions& options, const Model* refi
 // The lines of `train --log`; throws Error, with the line, where it is none.
 std::vector<Progress> read_training_log(const std::string& path);
 
-// "file.csv, CRC-64/XZ 1f.." of a file that can be read again; standard input has only its name.
-std::string file_origin(const std::string& path);
+// "file.csv, CRC-64/XZ 1f.." of a file that can be read again, without the last `trailer` bytes; standard input has
+// only its name.
+std::string file_origin(const std::string& path, std::size_t trailer = 0);
+// A model file ends with its own checksum, which makes the checksum of the whole the same for all of them.
+inline constexpr std::size_t model_trailer = 8;
 
 // ---- sections of a page
 

@@ -1,6 +1,7 @@
 // What a page knows of files: the log of a training, and the checksum of data (model_page.h).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -44,7 +45,7 @@ std::vector<Progress> read_training_log(const std::string& path) {
   return out;
 }
 
-std::string file_origin(const std::string& path) {
+std::string file_origin(const std::string& path, std::size_t trailer) {
   if (path == "-") return "standard input";
   const std::string name = std::filesystem::path(path).filename().string();
   std::error_code unknown;
@@ -52,8 +53,10 @@ std::string file_origin(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::vector<char> piece(std::size_t{1} << 20);
   std::uint64_t sum = 0;
-  while (file) {
-    file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+  for (std::uintmax_t size = std::filesystem::file_size(path, unknown),
+                      left = size - std::min<std::uintmax_t>(trailer, size);
+       file && left > 0; left -= static_cast<std::uintmax_t>(file.gcount())) {
+    file.read(piece.data(), static_cast<std::streamsize>(std::min<std::uintmax_t>(piece.size(), left)));
     sum = crc64(std::span<const char>(piece.data(), static_cast<std::size_t>(file.gcount())), sum);
   }
   return fmt::format("{}, CRC-64/XZ {:016x}", name, sum);

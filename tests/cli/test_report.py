@@ -215,3 +215,24 @@ def test_names_on_a_terminal(m4n, tmp_path):
     assert "\x1b[31mred" in m4n("predict", model, data, "--id", "id", expect=DONE).stdout
     shown = on_terminal(m4n, "predict", model, data, "--id", "id")
     assert "\x1b[31m" not in shown and r"\x1b[31mred" in shown
+
+
+def test_the_checksum_tells_models_apart_and_training_data_are_known(m4n, tmp_path):
+    data, model = generated(m4n, "multiclass", tmp_path)
+    other = tmp_path / "other.m4n"
+    m4n("train", data, "--lambda", "0.1", "--model", other, expect=DONE)
+    pages = [m4n("report", path, data, "--markdown", expect=DONE).stdout for path in (model, other)]
+    sums = [re.findall(r"m4n, CRC-64/XZ ([0-9a-f]{16})", page) for page in pages]
+    assert len(sums[0]) == len(sums[1]) == 1 and sums[0] != sums[1]
+    assert all("look like the data that it was trained on" in page for page in pages)
+    m4n("generate", "--task", "multiclass", "--n", 90, "--seed", 2, "--out", tmp_path / "new.csv", expect=DONE)
+    assert "look like the data" not in m4n("report", model, tmp_path / "new.csv", "--markdown", expect=DONE).stdout
+
+
+def test_what_comes_by_standard_input_is_not_overwritten(m4n, tmp_path):
+    data, model = generated(m4n, "multiclass", tmp_path)
+    text = data.read_bytes()
+    for command in (["predict", model, "--out", data], ["report", model, "-", "--out", data], ["train", "-", "--model", data]):
+        with data.open("rb") as file:
+            assert "is also the standard input" in m4n(*command, stdin=file, expect=2).stderr
+        assert data.read_bytes() == text
