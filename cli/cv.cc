@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "command.h"
+#include "core/atomic_file.h"
 #include "core/message.h"
 #include "core/option_values.h"
 #include "data/text.h"
@@ -15,7 +16,6 @@
 #include "m4n/fit.h"
 #include "m4n/read.h"
 #include "messages.h"
-#include "model/atomic_file.h"
 #include "progress.h"
 #include "reports/model_page.h"
 #include "reports/report.h"
@@ -275,7 +275,7 @@ Action declare_cv(Parameters& parameters) {
   parameters.file("report", "R.html",
                   "write a page: the path of lambdas, the surrogates compared, and with --model what was fitted",
                   arguments->page);
-  parameters.train_options_except(options.train, {"lambda", "gamma"});
+  parameters.train_options_except(options.train, {"lambda", "gamma", "checkpoint", "every", "resume", "init"});
   parameters.threads(arguments->context);
   parameters.flag("json", "print one JSON object", arguments->json);
   parameters.quiet(arguments->talk);

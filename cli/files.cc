@@ -1,6 +1,7 @@
 // Whether files can be read and written, asked of the file system (files.h).
 #include "files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -36,6 +37,7 @@ std::vector<std::string> readable_inputs(const std::string& data, const TrainOpt
     out.push_back(path);
   };
   if (const std::string path = detail::loss_file(options.loss); !path.empty()) add("loss", path);
+  if (!options.init.empty()) add("init", options.init);
   // Where the task is not known yet, all structures are asked.
   for (const detail::Structure* structure : detail::structures())
     if (options.task.empty() || structure->name() == options.task)
@@ -52,7 +54,14 @@ void require_writable(const std::string& path, std::string_view what) {
   const std::string directory = parent.empty() ? "." : parent.string();
   if (!fs::is_directory(directory, error))
     throw Error(fmt::format("{} {}: there is no directory {}; create it first", what, path, directory));
-  // Permissions, read-only file systems and quotas have many forms; only making a file tells.
+  // Permissions, read-only file systems and quotas have many forms; only making a file tells. One without a name leaves
+  // nothing behind, whatever happens.
+#ifdef O_TMPFILE
+  if (const int nameless = open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600); nameless >= 0) {
+    close(nameless);
+    return;
+  }
+#endif
   std::string probe = (fs::path(directory) / ".m4n-probe-XXXXXX").string();
   const int file = mkstemp(probe.data());
   if (file < 0)

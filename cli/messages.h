@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/atomic_file.h"
+#include "core/atomic_file.h"
 #include "structures/structure.h"
 
 namespace m4n::cli {

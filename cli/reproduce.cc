@@ -6,11 +6,11 @@
 #include <memory>
 
 #include "command.h"
+#include "core/atomic_file.h"
 #include "core/option_values.h"
 #include "data/text.h"
 #include "m4n/error.h"
 #include "messages.h"
-#include "model/atomic_file.h"
 #include "progress.h"
 #include "reports/report.h"
 #include "selection/reproduce.h"

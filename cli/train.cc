@@ -26,14 +26,22 @@ struct TrainArguments {
 
 // Everything that can be refused before the data are read.
 void check(const TrainArguments& arguments) {
-  const std::vector<std::string> inputs = readable_inputs(arguments.data, arguments.options);
+  const TrainOptions& options = arguments.options;
+  const std::vector<std::string> inputs = readable_inputs(arguments.data, options);
   if (!arguments.model.empty()) {
     require_distinct(arguments.model, "--model", inputs);
     require_writable(arguments.model, "--model");
   }
+  if (!options.checkpoint.empty()) {
+    require_distinct(options.checkpoint, "--checkpoint", inputs);
+    require_distinct(options.checkpoint, "--checkpoint", {arguments.model}, "--model");
+    require_distinct(options.checkpoint, "--checkpoint", {options.init}, "--init");
+    require_writable(options.checkpoint, "--checkpoint");
+  }
   if (!arguments.log.empty()) {
     require_distinct(arguments.log, "--log", inputs);
     require_distinct(arguments.log, "--log", {arguments.model}, "--model");
+    require_distinct(arguments.log, "--log", {options.checkpoint}, "--checkpoint");
     require_writable_in_place(arguments.log, "--log");
   }
 }
@@ -62,8 +70,10 @@ int conclude(const TrainReport& report, const TrainArguments& arguments) {
   const std::string gap = fmt::format("the relative gap is {:.3g}, the tolerance {:.3g}",
                                       report.certificate.relative_gap(), arguments.options.tol);
   if (report.interrupted) {
-    warn(fmt::format("interrupted after {}: {}; {}", counted(epochs, "epoch"), gap,
-                     arguments.model.empty() ? "nothing was saved (no --model)" : "the best weights were saved"));
+    const std::string& kept = arguments.options.checkpoint;
+    warn(fmt::format("interrupted after {}: {}; {}{}", counted(epochs, "epoch"), gap,
+                     arguments.model.empty() ? "no model was saved (no --model)" : "the best weights were saved",
+                     kept.empty() ? "" : fmt::format("; --resume {} goes on from here", kept)));
     return interrupted;
   }
   if (report.certificate.converged) return done;

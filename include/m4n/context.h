@@ -10,6 +10,10 @@
 
 namespace m4n {
 
+namespace detail {
+class Checkpoint;
+}
+
 // P(w) - D(mu) at the weights that are returned: `primal` is evaluated exactly or from above, `dual` from below, so
 // the best possible objective lies in [dual, primal] whatever the solver did (docs/math.md, "certificate").
 struct Certificate {
@@ -44,6 +48,8 @@ struct Context {
   std::function<bool()> cancelled;
   // Where a fit starts and leaves its end; null: it starts afresh.
   std::shared_ptr<WarmStart> start{};
+  // fit() makes it where TrainOptions::checkpoint or resume ask for it.
+  std::shared_ptr<detail::Checkpoint> checkpoint{};
 };
 
 }  // namespace m4n

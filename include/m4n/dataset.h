@@ -74,6 +74,12 @@ class Groups {
   std::size_t count() const { return count_; }
   std::size_t begin(std::size_t i) const { return offsets_.empty() ? i * stride_ : offsets_[i]; }
   std::size_t end(std::size_t i) const { return begin(i + 1); }
+  // Where the runs begin, and the end of the last.
+  std::vector<std::size_t> offsets() const {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i <= count_; ++i) out.push_back(begin(i));
+    return out;
+  }
 
  private:
   std::size_t count_, stride_ = 1;

@@ -53,6 +53,11 @@ struct TrainOptions {
   double tol = 1e-3;             // relative duality gap
   int epochs = 1000;
   std::optional<double> time_limit;  // seconds
+  // Of fit(): a file that keeps where it stands, written every so many seconds and when it ends; such a file of the
+  // same data and options to go on from; a model, or such a file of other data or options, to start from.
+  std::string checkpoint;
+  double every = 300;
+  std::string resume, init;
   SolverKind solver = SolverKind::automatic;
   OracleKind oracle = OracleKind::exact;
   int oracle_iterations = 20;
@@ -87,15 +92,18 @@ M4N_API std::vector<std::string> task_names();
 
 // One row of the option table. `set` parses a value and throws UsageError, naming the option, the value found and
 // what is allowed.
-enum class OptionScope { every_task, some_tasks };  // some: those whose structures say that they take it
+enum class OptionScope { every_task, some_tasks };   // some: those whose structures say that they take it
+enum class OptionEffect { on_results, on_the_run };  // on the run: when it stops, what it leaves behind
 struct OptionRow {
   std::string name;      // without the leading dashes
   std::string value;     // what the value looks like: "X", "N", "m4n|m3n|crf|qs"; empty for a flag
   std::string fallback;  // the default, as shown
   std::string help;
   std::function<void(TrainOptions&, const std::string&)> set;
-  std::function<bool(const TrainOptions&)> given;  // whether it has another value than its default
+  std::function<bool(const TrainOptions&)> given;        // whether it has another value than its default
+  std::function<std::string(const TrainOptions&)> text;  // the value as `set` takes it; nothing where there is none
   OptionScope scope = OptionScope::every_task;
+  OptionEffect effect = OptionEffect::on_results;
 };
 M4N_API const std::vector<OptionRow>& train_option_table();
 

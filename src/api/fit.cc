@@ -3,11 +3,17 @@
 #include "m4n/fit.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <memory>
+#include <string_view>
 #include <utility>
 
+#include "api/settings.h"
 #include "core/checksum.h"
+#include "solvers/checkpoint.h"
+#include "solvers/warm_start.h"
 #include "structures/structure.h"
 #include "surrogates/registry.h"
 
@@ -68,16 +74,47 @@ ModelCommon described(const TrainOptions& options, const Dataset& data) {
   return out;
 }
 
-// Forgets an earlier point that was of something else.
-void begin_from(WarmStart& start, const Structure& structure, const TrainOptions& options, const Dataset& data) {
+// Of what a dual point is: those of another kind are no start.
+std::string kind_of_point(const Structure& structure, const TrainOptions& options, const Dataset& data) {
   const LossSummary loss = structure.loss(options, data);
   std::string kind =
       fmt::format("{} {} {} {}", options.task, to_string(options.surrogate), loss.name, checksum_text(loss.values));
   for (const auto& [name, value] : structure.settings(options, data)) kind += fmt::format("\n{} {}", name, value);
   for (const std::string& name : data.class_names) kind += '\n' + name;
+  return kind;
+}
+
+// Forgets an earlier point that was of something else.
+void begin_from(WarmStart& start, std::string kind) {
   if (start.kind == kind) return;
   start.point.reset();
   start.kind = std::move(kind);
+}
+
+// The dual point of a checkpoint, which may be of other examples, features or lambda.
+std::shared_ptr<WarmStart> start_from(const std::string& path, const std::string& kind) {
+  CheckpointFile found = read_checkpoint(path);
+  if (found.kind != kind)
+    throw Error(
+        say("--init {}: is a checkpoint of another task, surrogate, cost or other labels; => start from one of "
+            "the same, or without it",
+            path));
+  SavedPoint point{{}, path};
+  StateLoader load(found.rest, path);
+  load(point.bytes);
+  return std::make_shared<WarmStart>(WarmStart{std::move(point), kind});
+}
+
+// What the options name for a fit to start from, and to leave behind.
+Context with_files(Context context, const TrainOptions& options, const Dataset& data) {
+  constexpr std::array<std::string_view, 1> may_differ{"epochs"};
+  const std::string kind = kind_of_point(structure_named(options.task), options, data);
+  if (!options.init.empty()) context.start = start_from(options.init, kind);
+  if (options.checkpoint.empty() && options.resume.empty()) return context;
+  context.checkpoint =
+      std::make_shared<Checkpoint>(options.checkpoint, options.every, settings_of(options, data, may_differ), kind);
+  if (!options.resume.empty()) context.checkpoint->resume(options.resume);
+  return context;
 }
 
 void add_result(const SolveResult& result, ModelCommon& out) {
@@ -113,7 +150,7 @@ std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std
   const detail::Structure& structure = detail::structure_named(options.task);
   ModelCommon common = detail::described(options, data);
   common.decode = structure.decoder(options, structure.loss(options, data));
-  if (context.start) detail::begin_from(*context.start, structure, options, data);
+  if (context.start) detail::begin_from(*context.start, detail::kind_of_point(structure, options, data));
   const auto set = structure.prepare(std::move(data), options, context);
   set->describe(common);
 
@@ -133,9 +170,11 @@ std::vector<FitResult> fit_path(Dataset data, const TrainOptions& requested, std
   return out;
 }
 
-FitResult fit(Dataset data, const TrainOptions& options, const Context& context) {
-  const double lambda = options.lambda.value_or(usual_lambda(options, data));
-  return std::move(fit_path(std::move(data), options, {&lambda, 1}, context).front());
+FitResult fit(Dataset data, const TrainOptions& requested, const Context& context) {
+  TrainOptions options = completed(requested);
+  options.lambda = options.lambda.value_or(usual_lambda(options, data));
+  const Context own = detail::with_files(context, options, data);
+  return std::move(fit_path(std::move(data), options, {&*options.lambda, 1}, own).front());
 }
 
 }  // namespace m4n

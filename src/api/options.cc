@@ -20,7 +20,8 @@ namespace m4n {
 namespace detail {
 namespace {
 
-constexpr auto some_tasks = OptionScope::some_tasks;
+constexpr auto some_tasks = OptionScope::some_tasks, every_task = OptionScope::every_task;
+constexpr auto on_the_run = OptionEffect::on_the_run;
 constexpr std::uint64_t most_iterations = 1'000'000;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 const RealRange positive{0, infinity, false, false, "a positive number"};
@@ -33,7 +34,21 @@ const RealRange fraction_range{0, 1, false, false, "a number between 0 and 1 (ne
 struct Entry {
   std::string name, value, fallback, help;
   OptionScope scope = OptionScope::every_task;
+  OptionEffect effect = OptionEffect::on_results;
 };
+
+template <class Value>
+std::string text_of(const Value& value) {
+  if constexpr (requires { value.has_value(); }) {
+    return value ? text_of(*value) : "";
+  } else if constexpr (std::is_enum_v<Value>) {
+    return to_string(value);
+  } else if constexpr (std::is_same_v<Value, bool>) {
+    return value ? "yes" : "no";
+  } else {
+    return fmt::format("{}", value);
+  }
+}
 
 template <class Set, class Value>
 OptionRow row(Entry entry, Set&& set, Value TrainOptions::*member) {
@@ -43,7 +58,9 @@ OptionRow row(Entry entry, Set&& set, Value TrainOptions::*member) {
           std::move(entry.help),
           std::forward<Set>(set),
           [member](const TrainOptions& o) { return o.*member != TrainOptions{}.*member; },
-          entry.scope};
+          [member](const TrainOptions& o) { return text_of(o.*member); },
+          entry.scope,
+          entry.effect};
 }
 
 template <class Enum>
@@ -115,6 +132,7 @@ OptionRow column(Entry entry, std::string ReadOptions::*member) {
             o.read.*member = parse_nonempty(name, value, "the name of a column");
           },
           [member](const TrainOptions& o) { return !(o.read.*member).empty(); },
+          [member](const TrainOptions& o) { return o.read.*member; },
           entry.scope};
 }
 
@@ -128,6 +146,7 @@ OptionRow ignore_row() {
             for (const std::string& name : o.read.ignore) parse_nonempty("ignore", name, "names of columns a,b,...");
           },
           [](const TrainOptions& o) { return !o.read.ignore.empty(); },
+          [](const TrainOptions& o) { return fmt::format("{}", fmt::join(o.read.ignore, ",")); },
           some_tasks};
 }
 
@@ -160,7 +179,9 @@ OptionRow format_row() {
             o.read.format = which == 0 ? "" : words[which];
           },
           [](const TrainOptions& o) { return !o.read.format.empty(); },
-          OptionScope::every_task};
+          [](const TrainOptions& o) { return o.read.format; },
+          OptionScope::every_task,
+          OptionEffect::on_the_run};
 }
 
 OptionRow surrogate_option() {
@@ -263,8 +284,24 @@ std::vector<OptionRow> make_table() {
            &T::tol));
   add(whole({"epochs", "N", "1000", "at most N passes over the data"}, 1, max_int, &T::epochs));
   add(real({"time-limit", "SECONDS", "none",
-            "stop solving after that long, with the best weights so far; in cv the limit of each fit"},
+            "stop solving after that long, with the best weights so far; in cv the limit of each fit", every_task,
+            on_the_run},
            positive, &T::time_limit));
+  add(text({"checkpoint", "FILE.m4nc", "none",
+            "keep in FILE where training stands, so that --resume can go on from there; cv keeps its fits by --out",
+            every_task, on_the_run},
+           "the name of a file", &T::checkpoint));
+  add(real({"every", "SECONDS", "300", "how often --checkpoint is written, beside the end of training and Ctrl-C",
+            every_task, on_the_run},
+           RealRange{0, infinity, true, false, "a number of seconds, 0 or more"}, &T::every));
+  add(text({"resume", "FILE.m4nc", "none",
+            "go on where FILE, written by --checkpoint with the same data and options, says: the model is the same, "
+            "byte by byte, as if training had never stopped; --time-limit and --epochs may be others",
+            every_task, on_the_run},
+           "the name of a file", &T::resume));
+  add(text({"init", "MODEL.m4n|FILE.m4nc", "from nothing",
+            "start from an earlier model, or from the dual point of a checkpoint, with new data or options"},
+           "the name of a model or checkpoint", &T::init));
   add(choice<SolverKind>(
       {"solver", "", "auto",
        "prox: proximal dual ascent (for sequences with crf: exponentiated gradient); atoms: m4n and m3n on sequences, "
@@ -289,6 +326,9 @@ std::vector<OptionRow> make_table() {
                         most_iterations));
       },
       &T::oracle_iterations));
+  table.back().text = [](const T& o) {
+    return fmt::format("{}{}", o.oracle_iterations, o.iterations_per_part ? "x" : "");
+  };
   add(yes_no({"warm-start", "", "yes",
               "spmp on classes and grades: start every call of the oracle where the example's last one ended; on "
               "sequences it always starts at the uniform distribution"},
@@ -373,7 +413,8 @@ std::vector<OptionRow> make_table() {
   add(yes_no({"bias", "", "yes", "add a constant feature 1, regularised like the others"}, &T::bias));
   add(format_row());
   add(row(
-      {"require-converged", "", "", "exit with 3 if the tolerance was not reached (the model is saved all the same)"},
+      {"require-converged", "", "", "exit with 3 if the tolerance was not reached (the model is saved all the same)",
+       every_task, on_the_run},
       [](T& o, const std::string&) { o.require_converged = true; }, &T::require_converged));
   add(whole({"seed", "S", "0", "seed of every random choice; same data, options and seed give the same bytes"}, 0,
             std::numeric_limits<std::uint64_t>::max(), &T::seed));

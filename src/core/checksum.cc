@@ -31,7 +31,7 @@ constexpr Tables make_tables() {
   return table;
 }
 
-constexpr Tables table = make_tables();
+constexpr Tables crc_table = make_tables();
 
 }  // namespace
 
@@ -44,9 +44,9 @@ std::uint64_t crc64(std::span<const char> bytes, std::uint64_t before) {
     for (std::size_t j = 0; j < 8; ++j) word |= at(i + j) << (8 * j);
     word ^= rest;
     rest = 0;
-    for (std::size_t j = 0; j < 8; ++j) rest ^= table[7 - j][(word >> (8 * j)) & 0xFF];
+    for (std::size_t j = 0; j < 8; ++j) rest ^= crc_table[7 - j][(word >> (8 * j)) & 0xFF];
   }
-  for (; i < bytes.size(); ++i) rest = (rest >> 8) ^ table[0][(rest ^ at(i)) & 0xFF];
+  for (; i < bytes.size(); ++i) rest = (rest >> 8) ^ crc_table[0][(rest ^ at(i)) & 0xFF];
   return ~rest;
 }
 

@@ -2,9 +2,11 @@
 // at run time: a solver is compiled once for both, and a row's own work hides the question.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <variant>
 
+#include "core/checksum.h"
 #include "core/kernels.h"
 #include "m4n/dataset.h"
 
@@ -77,6 +79,18 @@ class FeatureRows {
       const std::span<const double> row = dense_.row(i);
       for (std::size_t j = 0; j < row.size(); ++j) visit(j, row[j]);
     }
+  }
+
+  // Of the rows first to last - 1, for who wants to know whether they are still the same.
+  std::uint64_t checksum(std::size_t first, std::size_t last, std::uint64_t sum) const {
+    const auto add = [&sum](const auto& numbers) {
+      sum = crc64({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()}, sum);
+    };
+    for (std::size_t i = first; i < last; ++i) {
+      if (is_sparse_) add(sparse_.row(i).column);
+      add(is_sparse_ ? sparse_.row(i).value : dense_.row(i));
+    }
+    return sum;
   }
 
   double squared_norm(std::size_t i) const {

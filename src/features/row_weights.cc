@@ -92,7 +92,8 @@ RowScores::RowScores(const RowWeights& rows, std::size_t d, std::size_t outputs)
     throw Error(say("the model has {} weights for {} features and {} scores", rows.weights.size(), width, outputs));
   std::optional<MapEvaluator> map;
   if (rows.map.kind != FeatureKind::linear) map.emplace(rows.map);
-  ready_ = std::make_unique<const Ready>(rows, d, outputs, PaddedRowWeights(rows, width, outputs), std::move(map));
+  ready_ =
+      std::unique_ptr<const Ready>(new Ready{rows, d, outputs, PaddedRowWeights(rows, width, outputs), std::move(map)});
 }
 RowScores::RowScores(RowScores&&) noexcept = default;
 RowScores::~RowScores() = default;

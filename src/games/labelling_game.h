@@ -72,6 +72,10 @@ struct GameSeeds {
     reference.clear();
     row.clear();
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(sequence, reference, row);
+  }
 };
 
 // When to stop: upper - lower <= max(gap, relative * (upper - current)), where current is what the caller has already,

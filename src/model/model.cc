@@ -14,8 +14,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/atomic_file.h"
 #include "core/message.h"
-#include "model/atomic_file.h"
 #include "model/check.h"
 #include "model/model_file.h"
 #include "structures/structure.h"

@@ -14,7 +14,7 @@ namespace m4n::detail {
 namespace {
 
 constexpr std::size_t corners = 3;
-constexpr double panel = 190, gap = 16, head = 34;
+constexpr double panel = 190, between_panels = 16, head = 34;
 using Point = std::pair<double, double>;
 
 // Score of class c, or its corner of the triangle, in the direction of its angle: left below, right below, above.
@@ -248,7 +248,7 @@ Drawing loss_drawing(const NamedCosts& costs, const std::array<std::size_t, 3>& 
     out.svg += fmt::format("<g transform=\"translate({:.0f} {:.0f})\">{}</g>", left, top, drawn);
     out.width = std::max(out.width, left + panel);
     out.height = top + head + panel + 18;
-    left += panel + gap;
+    left += panel + between_panels;
     if (left > 2 * panel) left = 0, top += head + panel + 24;
   };
   add(simplex(cost, classes, 0));

@@ -6,18 +6,20 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "api/settings.h"
+#include "core/atomic_file.h"
 #include "core/checksum.h"
 #include "core/message.h"
 #include "core/option_values.h"
 #include "data/text.h"
 #include "m4n/read.h"
-#include "model/atomic_file.h"
 #include "structures/structure.h"
 
 namespace m4n::detail {
@@ -46,93 +48,30 @@ enum CellColumn {
   columns
 };
 
-template <class T>
-std::uint64_t mixed(std::span<const T> values, std::uint64_t before) {
-  return crc64({reinterpret_cast<const char*>(values.data()), values.size_bytes()},
-               before);  // NOLINT(*-reinterpret-cast): bytes
-}
-
-std::string hexadecimal(std::uint64_t sum) { return fmt::format("{:016x}", sum); }
-
-// Of the examples and their folds.
-std::string checksum(const Dataset& data, std::span<const double> raw_target, const CvOptions& options) {
-  std::uint64_t sum = 0;
-  if (const auto* dense = std::get_if<DenseMatrix>(&data.x)) {
-    sum = mixed<double>(dense->values, sum);
-  } else {
-    const auto& sparse = std::get<SparseMatrix>(data.x);
-    sum = mixed<std::size_t>(sparse.row_start, sum);
-    sum = mixed<std::uint32_t>(sparse.column, sum);
-    sum = mixed<double>(sparse.value, sum);
-  }
-  sum = mixed<std::int32_t>(data.label, sum);
-  if (data.label.size() != data.examples()) {
-    std::vector<std::size_t> ends;
-    for (std::size_t i = 0; i < data.examples(); ++i) ends.push_back(data.labels.end(i));
-    sum = mixed<std::size_t>(ends, sum);
-  }
-  if (data.graph) {
-    std::vector<std::uint32_t> ends = data.graph->node_type;
-    for (const GraphEdge& edge : data.graph->edge) ends.insert(ends.end(), {edge.u, edge.v});
-    ends.insert(ends.end(), data.graph->edge_type.begin(), data.graph->edge_type.end());
-    sum = mixed<std::uint32_t>(ends, sum);
-    sum = mixed<double>(data.graph->edge_features.values, sum);
-  }
-  for (const std::string& name : data.class_names) sum = mixed<char>({name.c_str(), name.size() + 1}, sum);
-  sum = mixed<double>(data.weight, sum);
-  sum = mixed<double>(data.costs.values.values, sum);
-  sum = mixed<double>(raw_target, sum);
-  sum = mixed<std::int32_t>(options.plan.fold_of, sum);
-  return hexadecimal(sum);
-}
-
 std::string gamma_text(const std::optional<double>& gamma) { return gamma ? fmt::format("{}", *gamma) : "median"; }
 
+// What cells depend on: of the options all but those that the candidates and the paths bring along.
 Tree settings(const Dataset& data, std::span<const double> raw_target, const CvOptions& options) {
-  const TrainOptions& o = options.train;
-  const auto optional = [](const auto& value) { return value ? Tree(*value) : Tree(nullptr); };
+  constexpr std::array<std::string_view, 5> of_cells{"surrogate", "smoothing", "decode", "gamma", "lambda"};
   Tree candidates = Tree::array(), gammas = Tree::array();
   for (const Candidate& c : options.candidates)
     candidates.push_back({to_string(c.surrogate), c.smoothing, to_string(c.decode)});
   for (const auto& gamma : options.gammas) gammas.push_back(gamma_text(gamma));
-  const Structure& structure = structure_named(o.task);
-  const LossSummary loss = structure.loss(o, data);
-  Tree out = {{"data", checksum(data, raw_target, options)},
-              {"loss", loss.name},
-              {"costs", hexadecimal(mixed<double>(loss.values, 0))},
-              {"class_weight", o.class_weight},
-              {"examples", data.examples()},
-              {"task", structure.name()},
-              {"bins", o.bins},
-              {"binning", to_string(o.binning)},
-              {"features", to_string(o.features)},
-              {"degree", o.degree},
-              {"components", o.components},
-              {"landmarks", to_string(o.landmarks)},
-              {"standardize", optional(o.standardize)},
-              {"bias", o.bias},
-              {"min_count", o.min_count},
-              {"candidates", candidates},
-              {"race", options.race},
-              {"lambdas", options.lambdas},
-              {"warm_path", options.warm_path},
-              {"gammas", gammas},
-              {"stratify", options.plan.stratify},
-              {"splits", options.plan.splits},
-              {"ratio", options.plan.ratio},
-              {"folds", options.plan.folds},
-              {"tol", o.tol},
-              {"epochs", o.epochs},
-              {"time_limit", optional(o.time_limit)},
-              {"solver", to_string(o.solver)},
-              {"oracle", to_string(o.oracle)},
-              {"oracle_iterations", o.oracle_iterations},
-              {"iterations_per_part", o.iterations_per_part},
-              {"warm_start", o.warm_start},
-              {"average", optional(o.average)},
-              {"step", to_string(o.step)},
-              {"seed", o.seed}};
-  for (const auto& [name, value] : structure.settings(o, data)) out[name] = value;
+  Tree out;
+  for (const auto& [name, value] : settings_of(options.train, data, of_cells)) out[name] = value;
+  // A limit of every fit changes what is found.
+  out["time-limit"] = options.train.time_limit ? Tree(*options.train.time_limit) : Tree(nullptr);
+  out["targets"] = checksum_text(raw_target);
+  out["candidates"] = candidates;
+  out["race"] = options.race;
+  out["lambdas"] = options.lambdas;
+  out["warm_path"] = options.warm_path;
+  out["gammas"] = gammas;
+  out["stratify"] = options.plan.stratify;
+  out["splits"] = options.plan.splits;
+  out["ratio"] = options.plan.ratio;
+  out["folds"] = options.plan.folds;
+  out["fold of"] = fmt::format("{:016x}", checksum_of<std::int32_t>(options.plan.fold_of, 0));
   return out;
 }
 
@@ -141,14 +80,15 @@ void refuse_other_settings(const std::string& directory, const Tree& now) {
   const Tree before = Tree::parse(file, nullptr, false);
   if (!before.is_object())
     throw Error(say("--out {}: its settings.json is damaged; => remove the directory, or name another", directory));
-  for (const auto& [key, value] : now.items()) {
-    const auto found = before.find(key);
-    if (found != before.end() && *found == value) continue;
-    throw Error(
-        say("--out {}: it holds results of other settings ({} is {} now, {} there); => name another directory, or "
-            "remove it",
-            directory, key, value.dump(), found != before.end() ? found->dump() : "missing"));
-  }
+  const auto entries = [](const Tree& tree) {
+    Settings out;
+    for (const auto& [key, value] : tree.items())
+      out.emplace_back(key, value.is_string() ? value.get<std::string>() : value.dump());
+    return out;
+  };
+  if (const std::string other = difference(entries(now), entries(before)); !other.empty())
+    throw Error(say("--out {}: it holds results of other settings ({}); => name another directory, or remove it",
+                    directory, other));
 }
 
 }  // namespace

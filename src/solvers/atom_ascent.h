@@ -14,7 +14,9 @@
 // Derived gives what depends on the structure:
 //   patience                          without a sign that the tolerance is reached, certificates wait for this share of
 //                                     all full passes so far
-//   visit(i, full, total)             one visit; adds to `total` what it gained and what it cost
+//   visit(i, full, total)             one visit; adds to `total` what it gained and what it cost; false if it was told
+//   to
+//                                     stop: then nothing has changed but `total`
 //   rebuild()                         w := w(mu) afresh, and value_, the dual value of the atoms
 //   Worker, worker(weights)           the memory of a thread; the weights are made ready for all threads
 //   upper(i, weights, worker)         from above, S(v_i, y_i) at other weights; fast where hasty_ is set
@@ -25,10 +27,12 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "core/parallel.h"
 #include "core/rng.h"
 #include "solvers/certificate.h"
+#include "solvers/checkpoint.h"
 #include "solvers/recent_mean.h"
 
 namespace m4n::detail {
@@ -41,28 +45,52 @@ class AtomAscent {
  public:
   SolveResult run() {
     constexpr int most_cached = 30;
+    SolverStage stage(*context_);
+    if (const SolveResult* over = stage.over()) return *over;
     derived().rebuild();
     double certified_at = -1;
+    int next = 10;  // full passes, after which a certificate is taken anyway
+    enum class Phase { full, certificate, cached } phase = Phase::full;
+    Pass full;
+    int cached = 0;  // passes after the full one
+    const auto state = [&](auto& a) {
+      a(watch_, result_, *problem_.scorer, value_, order_, rng_, mean_, now_, place_, followed_, certified_at, next,
+        phase, full, cached);
+      best_.archive(a, *problem_.scorer);
+    };
+    stage.begin(state);
+    const auto pause = [&] { stage.pause(state); };
     bool ended = false;
-    int next = 10;
-    while (!result_.certificate.converged && !ended && result_.epochs < options_.epochs) {
-      const Pass full = pass(true);
-      ++result_.epochs;
-      ended = watch_.stopped(0);
-      const double target = options_.tol * (value_ + full.gap);
-      if (!ended && (full.gap <= likely * target || result_.epochs >= next)) {
-        certify([this] { return watch_.expired(); });
+    while (!result_.certificate.converged && !ended && (phase != Phase::full || result_.epochs < options_.epochs)) {
+      if (phase == Phase::full) {
+        ended = !pass(true, pause);
+        if (ended) break;
+        full = std::exchange(now_, {});
+        ++result_.epochs;
+        const double target = options_.tol * (value_ + full.gap);
+        phase = full.gap <= likely * target || result_.epochs >= next ? Phase::certificate : Phase::cached;
+        cached = 0;
+      } else if (phase == Phase::certificate) {
+        ended = !certify([this] { return watch_.expired(); });
+        if (ended) break;
         certified_at = result_.epochs;
         next = result_.epochs + 1 + static_cast<int>(Derived::patience * result_.epochs);
-        ended = watch_.stopped(0);
-      }
-      for (int c = 0; c < most_cached && !ended && !result_.certificate.converged; ++c) {
-        const Pass cached = pass(false);
-        ended = watch_.stopped(0);
+        phase = Phase::cached;
+      } else if (cached == most_cached) {
+        phase = Phase::full;
+      } else {
+        ended = !pass(false, pause);
+        if (ended) break;
+        ++cached;
         certified_at = -1;
-        if (!(cached.gain * full.work >= full.gain * cached.work)) break;
+        const Pass last = std::exchange(now_, {});
+        if (!(last.gain * full.work >= full.gain * last.work)) phase = Phase::full;
       }
+      ended = watch_.stopped(0);
     }
+    stage.pause_at_end(state);
+    if (place_ > 0 && phase == Phase::full) ++result_.epochs;
+    if (place_ > 0) certified_at = -1;
     if (certified_at != result_.epochs && !(ended && best_.known())) {
       const double until = ended ? watch_.seconds() + moment : std::numeric_limits<double>::infinity();
       certify([&] { return watch_.seconds() > until; });
@@ -73,7 +101,7 @@ class AtomAscent {
     result_.seconds = watch_.seconds();
     result_.interrupted = watch_.interrupted();
     result_.solver = "atoms";
-    return result_;
+    return stage.finish(result_);
   }
 
  protected:
@@ -111,41 +139,52 @@ class AtomAscent {
   SolveResult result_;
   double value_ = 0;  // the dual, as the gains of the visits sum up
   bool hasty_ = false;
-  const std::function<bool()> stop_ = [this] { return watch_.expired(); };  // for long calls of an oracle
-  std::function<bool()> give_up_;                                           // for long certificates
+  // For long calls of an oracle; once it has said stop, their answers are not used.
+  const std::function<bool()> stop_ = [this] { return told_to_stop_ = watch_.expired(); };
+  bool told_to_stop_ = false;
+  const bool keeps_state_ = context_->checkpoint != nullptr;  // what a visit changed must be taken back then
+  std::function<bool()> give_up_;                             // for long certificates
 
  private:
   Derived& derived() { return static_cast<Derived&>(*this); }
 
-  Pass pass(bool full) {
-    rng_.shuffle(std::span(order_));
+  // Goes on with the pass that is being made; false where it was told to stop before the end.
+  template <class Pause>
+  bool pass(bool full, const Pause& pause) {
+    if (place_ == 0) rng_.shuffle(std::span(order_));
     const std::size_t n = order_.size(), slice = std::max<std::size_t>(1, n / 16);
-    Pass total;
-    std::size_t followed = 0;
-    for (std::size_t place = 0; place < n; ++place) {
-      const double before = total.work;
-      derived().visit(order_[place], full, total);
-      if (watch_.stopped(static_cast<std::size_t>(total.work - before))) break;
-      if (place + 1 - followed == slice || place + 1 == n) {
-        mean_.follow(static_cast<double>(place + 1 - followed) / (passes_of_mean * static_cast<double>(n)));
-        followed = place + 1;
+    while (place_ < n) {
+      const Pass before = now_;
+      if (!derived().visit(order_[place_], full, now_)) {
+        now_ = before;
+        return false;
       }
+      ++place_;
+      const bool stopped = watch_.stopped(static_cast<std::size_t>(now_.work - before.work));
+      if (place_ - followed_ == slice || place_ == n) {
+        mean_.follow(static_cast<double>(place_ - followed_) / (passes_of_mean * static_cast<double>(n)));
+        followed_ = place_;
+      }
+      if (stopped && place_ < n) return false;
+      pause();
     }
-    value_ += total.gain;
-    return total;
+    place_ = followed_ = 0;
+    value_ += now_.gain;
+    return true;
   }
 
-  // P from above at the mean weights; nothing changes if `give_up` says so first.
-  void certify(const std::function<bool()>& give_up) {
+  // P from above at the mean weights; nothing changes, and it says so, if `give_up` says so first.
+  bool certify(const std::function<bool()>& give_up) {
     derived().rebuild();
     const Scorer& weights = mean_.weights(context_->threads);
     give_up_ = give_up;
     if (hasty_) give_up_ = [] { return true; };
     const std::optional<double> loss = upper_loss(weights, give_up);
-    if (!loss) return;
+    if (!loss) return false;
     best_.offer({*loss + 0.5 * problem_.lambda * weights.norm_squared(), value_, false}, weights);
     result_.certificate = best_.certificate(options_.tol);
     watch_.report(result_.epochs, result_.certificate);
+    return true;
   }
 
   // sum_i p_i S(v_i, y_i), from above.
@@ -174,6 +213,8 @@ class AtomAscent {
   BestPoint<Scorer> best_;
   std::vector<std::uint32_t> order_;
   Rng rng_;
+  Pass now_;                              // the pass that is being made
+  std::size_t place_ = 0, followed_ = 0;  // its visits so far, and those the mean has followed
 };
 
 }  // namespace m4n::detail

@@ -53,6 +53,8 @@ class AscentOrSmooth {
 
   SolveResult solve(const Problem<Scorer>& problem, DualPoint<S>& dual) {
     Relay relay(*request_);
+    const auto own = [&](auto& a) { a(smoothing_); };
+    const CheckpointScope scope(*request_->context, own);
     smoothing_ = std::min(first_smoothing * surrogate_->scale(), 8 * smoothing_);
     // From the dual point of an earlier fit block ascent has little to do; Newton's method would start over.
     newton_ = std::exchange(starts_near_, false) ? 0 : newton_epochs(problem);
@@ -143,6 +145,7 @@ class AscentOrSmooth {
       const DualPoint<S> start = dual;
       const AlignedVector<double> weights = problem.scorer->raw();
       const double smoothing = smoothing_;
+      // All of them are as they are when a fit begins: one that resumes has them too.
       by_smooth(problem, dual, relay,
                 [&](int done, double gap) { return hopeless(done, gap) || (done >= passes && !(gap < nearly_done)); });
       smooth_ = relay.finished() || relay.total().certificate.relative_gap() < nearly_done;
@@ -178,8 +181,10 @@ class AscentOrSmooth {
       const auto [epoch, pass] = work(problem);
       const double epochs = pace > 0 ? std::log(now / o.tol) / pace : std::numeric_limits<double>::infinity();
       const double passes = epochs * epoch / pass;  // of the smooth solver for the same work
-      const DualPoint<S> start = dual;
+      DualPoint<S> start = dual;
       bool decided = false, slower = false;
+      const auto meanwhile = [&](auto& a) { a(start, decided, slower); };
+      const CheckpointScope scope(*request_->context, meanwhile);
       by_smooth(problem, dual, relay, [&](int done, double reached) {
         if (IsSmooth<S> || decided || done < share_to_try * passes) return false;
         decided = true;
@@ -200,7 +205,8 @@ class AscentOrSmooth {
 template <class Scorer, Surrogate S>
 void block_dual(Problem<Scorer> problem, const S& surrogate, const PathRequest& request, const EmitResult& emit) {
   DualPoint<S> dual(problem, surrogate);
-  if (const auto* earlier = earlier_point<DualPoint<S>>(*request.context)) {
+  const CheckpointScope scope(*request.context, dual);
+  if (const auto earlier = earlier_point<DualPoint<S>>(*request.context)) {
     dual.adopt(*earlier);
     problem.lambda = request.lambdas[0];
     rebuild_weights(problem, surrogate, dual, request.context->threads);

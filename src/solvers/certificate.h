@@ -129,6 +129,13 @@ class BestPoint {
                     known_ ? std::max(certificate_.dual, found.dual) : found.dual, false};
     known_ = true;
   }
+  // `like`: any scorer of these data.
+  template <class Archive>
+  void archive(Archive& a, const Scorer& like) {
+    a(known_, certificate_);
+    if (known_ && !point_) point_.emplace(like);
+    if (known_) a(*point_);
+  }
   bool known() const { return known_; }
   Certificate certificate(double tol) const { return with_verdict(certificate_, tol); }
   void restore(Scorer& scorer) const { scorer = *point_; }

@@ -11,6 +11,7 @@
 
 #include "core/rng.h"
 #include "solvers/certificate.h"
+#include "solvers/checkpoint.h"
 #include "solvers/frank_wolfe_step.h"
 
 namespace m4n::detail {
@@ -38,6 +39,10 @@ class DualAverage {
     mu.resize(sum_.size());
     for (std::size_t j = 0; j < sum_.size(); ++j) mu[j] = sum_[j] / total;
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(sum_, since_);
+  }
 
  private:
   static double weight_before(double t) { return 0.5 * t * (t + 1); }  // 1 + 2 + .. + t
@@ -47,6 +52,8 @@ class DualAverage {
 template <class Scorer, Surrogate S>
 SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual, const SolverOptions& options,
                   const GbcfwOptions& rule, const Context& context) {
+  SolverStage stage(context);
+  if (const SolveResult* over = stage.over()) return *over;
   Watch watch(context, options);
   SolveResult result;
   const std::size_t n = problem.examples(), length = problem.scorer->largest_padded_parts();
@@ -91,6 +98,7 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
   BestPoint<Scorer> best;
   std::vector<double> mean;
   double certified_at = -1;
+  // False where it was told to stop.
   const auto look = [&](const Watch* patience) {
     std::optional<Scorer> iterate;
     if (average) {
@@ -105,29 +113,48 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
       dual.mu.swap(mean);
       *problem.scorer = *iterate;
     }
-    if (!found) return;
+    if (!found) return false;
     certified_at = t;
     result.certificate = best.certificate(options.tol);
     watch.report(result.epochs, result.certificate);
     schedule.seen(t, result.certificate.relative_gap());
+    return true;
   };
 
+  std::size_t step = 0;  // of this epoch
+  bool looking = false;  // an epoch is over, and a certificate is due
+  const auto state = [&](auto& a) {
+    a(watch, result, *problem.scorer, rng, schedule, t, step, looking, certified_at);
+    if (average) a(*average);
+    best.archive(a, *problem.scorer);
+  };
+  stage.begin(state);
   bool stopped = false;
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
-    for (std::size_t step = 0; step < n && !stopped; ++step) {
+    while (step < n && !looking && !stopped) {
       const auto i = static_cast<std::size_t>(rng.below(n));
       visit(i);
+      ++step;
       stopped = watch.stopped(problem.scorer->work(i) + surrogate.work());
+      stage.pause(state);
     }
-    ++result.epochs;
-    if (!stopped && schedule.due(t)) look(&watch);
+    if (step == n) {
+      step = 0;
+      ++result.epochs;
+      looking = schedule.due(t);
+    }
+    if (!looking || stopped) continue;
+    stopped = !look(&watch);
+    looking = stopped;
   }
+  stage.pause_at_end(state);
+  if (step > 0) ++result.epochs;
   if (certified_at != t && !(stopped && best.known())) look(nullptr);
   best.restore(*problem.scorer);
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
   result.solver = "gbcfw";
-  return result;
+  return stage.finish(result);
 }
 
 }  // namespace m4n::detail

@@ -57,6 +57,11 @@ class KernelScorer {
   double norm_squared() const;
   void reset();
 
+  // Not while a group is open.
+  template <class Archive>
+  void archive(Archive& a) {
+    a(base_, a_, change_, changed_, late_, late_rows_);
+  }
   // a: n padded rows.
   void set_coefficients(AlignedVector<double> a, unsigned threads);
   const AlignedVector<double>& coefficients() const { return a_; }

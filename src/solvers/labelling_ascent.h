@@ -38,6 +38,12 @@ struct LabellingDual {
   std::vector<AtomBlock> block;
   std::vector<typename Oracle::Seeds> seeds;
 
+  LabellingDual() = default;
+  template <class Archive>
+  void archive(Archive& a) {
+    a(block, seeds);
+  }
+
   // cost(i, m) is the matrix of position m of example i.
   template <class Scorer, class CostOf>
   LabellingDual(const Problem<Scorer>& problem, const CostOf& cost) : seeds(problem.examples()) {
@@ -58,6 +64,11 @@ template <class Oracle>
 struct EarlierAtoms {
   LabellingDual<Oracle> dual;
   std::vector<std::uint64_t> outputs;
+
+  template <class Archive>
+  void archive(Archive& a) {
+    a(dual, outputs);
+  }
 };
 
 template <class Parts, class Oracle>
@@ -65,7 +76,8 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
   using Scorer = typename Parts::Scorer;
   using Base = AtomAscent<LabellingAscent<Parts, Oracle>, Scorer>;
   friend Base;
-  using Base::give_up_, Base::memory, Base::negligible, Base::problem_, Base::result_, Base::stop_, Base::value_;
+  using Base::give_up_, Base::keeps_state_, Base::memory, Base::negligible, Base::problem_, Base::result_, Base::stop_,
+      Base::told_to_stop_, Base::value_;
   using typename Base::Pass;
 
  public:
@@ -106,10 +118,10 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
   // How well the oracle is asked, relative to what the block can gain. Better answers cost more and take fewer passes.
   static constexpr double of_the_gain = 0.2;
 
-  void visit(std::size_t i, bool full, Pass& total) {
+  bool visit(std::size_t i, bool full, Pass& total) {
     const Scorer& scorer = *problem_.scorer;
     AtomBlock& block = dual_->block[i];
-    if (!full && block.size() == 1) return;
+    if (!full && block.size() == 1) return true;
     const double share = problem_.weight[i], c = share / problem_.lambda;
     auto scoring = static_cast<double>(scorer.work(i));
     if (full) {
@@ -119,8 +131,8 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
     }
     total.work += scoring + scalar_work * static_cast<double>(block.parts());
     const double current = block.gains(parts_->unary(buffer_), scorer.tail().data(), scratch_);
-    if (full) ask(i, current, total);
-    if (block.size() == 1) return;
+    if (full && !ask(i, current, total)) return false;
+    if (block.size() == 1) return true;
     const double value = block.reweigh(c, scratch_);
     total.work += scalar_work * Parts::steps_of_weights * static_cast<double>(block.size());
     if (value > 0) {
@@ -130,28 +142,35 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
           i, [&](std::size_t a) { return scratch_.change[a]; }, -c);
     }
     if (full) block.forget(memory, scorer.stride());
+    return true;
   }
 
-  // Asks the oracle and appends its answer if it is any better than the atoms are.
-  void ask(std::size_t i, double current, Pass& total) {
+  // Asks the oracle and appends its answer if it is any better than the atoms are. False if it was told to stop.
+  bool ask(std::size_t i, double current, Pass& total) {
     const Scorer& scorer = *problem_.scorer;
     AtomBlock& block = dual_->block[i];
     const LabelView y = problem_.y(i);
     const auto v = parts_->view(scorer, i, buffer_);
     const double own = score(v, y);
     const LabellingAccuracy accuracy{negligible(0.1), of_the_gain, current + own, &stop_};
+    if (keeps_state_) seeds_before_ = dual_->seeds[i];
     const LabellingAnswer answer = oracle_->answer(v, y, accuracy, dual_->seeds[i], workspace_);
+    if (told_to_stop_) {
+      if (keeps_state_) dual_->seeds[i] = std::move(seeds_before_);
+      return false;
+    }
     ++result_.oracle_calls;
     total.gap += problem_.weight[i] * (answer.upper - own - current);
     total.work += static_cast<double>(answer.paths) * parts_->oracle_work(scorer, i, v);
     const double gain = answer.lower - own;
-    if (!(gain > *std::max_element(scratch_.gain.begin(), scratch_.gain.end()))) return;
+    if (!(gain > *std::max_element(scratch_.gain.begin(), scratch_.gain.end()))) return true;
     parts_->difference_from_truth(scorer, i, answer, y, scratch_);
     gram_of_new(
         block, parts_->rows(scorer, i), scorer.labels(),
         [&](std::size_t a, std::size_t b) { return parts_->gram(scorer, i, a, b); }, scratch_);
     block.append(answer.risk, scorer.stride(), scratch_);
     scratch_.gain.push_back(gain);
+    return true;
   }
 
   // w += scale Psi_i sum_a amount(a) delta_a
@@ -211,6 +230,7 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
   const Parts* parts_;
   LabellingDual<Oracle>* dual_;
   typename Oracle::Workspace workspace_;
+  typename Oracle::Seeds seeds_before_;
   AtomScratch scratch_;
   typename Parts::Buffer buffer_;
   AlignedVector<double> step_;
@@ -221,19 +241,20 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
 template <class Scorer, class Oracle, class Parts>
 void path_of_ascents(Problem<Scorer> problem, const Oracle& oracle, const Parts& parts, LabellingDual<Oracle> dual,
                      const PathRequest& request, const EmitResult& emit) {
-  std::vector<std::uint64_t> outputs;
-  if (request.context->start)
+  EarlierAtoms<Oracle> point{std::move(dual), {}};
+  if (request.context->start || request.context->checkpoint)
     for (std::size_t i = 0; i < problem.examples(); ++i)
-      outputs.push_back(crc64(bytes_of(problem.y(i)), parts.checksum(*problem.scorer, i)));
-  const auto* earlier = earlier_point<EarlierAtoms<Oracle>>(*request.context);
+      point.outputs.push_back(crc64(bytes_of(problem.y(i)), parts.checksum(*problem.scorer, i)));
+  const CheckpointScope scope(*request.context, point);
+  auto earlier = earlier_point<EarlierAtoms<Oracle>>(*request.context);
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
     const SolverOptions options = solver_options(*request.options);
-    LabellingAscent ascent(problem, oracle, parts, dual, options, *request.context);
-    if (const auto* start = std::exchange(earlier, nullptr)) ascent.adopt(*start, outputs);
+    LabellingAscent ascent(problem, oracle, parts, point.dual, options, *request.context);
+    if (const auto start = std::exchange(earlier, nullptr)) ascent.adopt(*start, point.outputs);
     emit(ascent.run());
   }
-  leave_point(EarlierAtoms<Oracle>{std::move(dual), std::move(outputs)}, *request.context);
+  leave_point(std::move(point), *request.context);
 }
 
 }  // namespace m4n::detail

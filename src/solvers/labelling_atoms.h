@@ -46,7 +46,7 @@ void collect_parts(AtomScratch& scratch);
 class AtomBlock {
  public:
   // The truth alone, with its risk.
-  explicit AtomBlock(double risk_of_truth) : atoms_{{risk_of_truth, 1, 0, 0, 0, 0}}, gram_{0.0} {}
+  explicit AtomBlock(double risk_of_truth = 0) : atoms_{{risk_of_truth, 1, 0, 0, 0, 0}}, gram_{0.0} {}
 
   std::size_t size() const { return atoms_.size(); }
   std::size_t parts() const { return parts_.size(); }
@@ -73,6 +73,10 @@ class AtomBlock {
   double reweigh(double c, AtomScratch& scratch);
   // Forgets atoms that have had no weight for `visits` visits in a row.
   void forget(unsigned visits, std::size_t stride);
+  template <class Archive>
+  void archive(Archive& a) {
+    a(atoms_, parts_, gram_, contested_);
+  }
 
  private:
   struct Atom {

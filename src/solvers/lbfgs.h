@@ -9,6 +9,7 @@
 //   evaluate(gradient, watch)       value and gradient at the point; nothing where the watch says stop
 //   certificate(value, gradient)    of the point that was evaluated last
 //   sharpen(value, gradient)        whether the loss has become another, sharper one, to be evaluated anew
+//   archive(a), remember(), take_back()     what it knows beside the point; back to what it knew then
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "solvers/certificate.h"
+#include "solvers/checkpoint.h"
 #include "solvers/primal_loss.h"
 #include "solvers/warm_start.h"
 
@@ -32,6 +34,10 @@ class LbfgsMemory {
 
   bool empty() const { return pairs_.empty(); }
   void clear() { pairs_.clear(); }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(pairs_, scale_);
+  }
   // step = now - before, both of the point and of the gradient.
   // The vectors of the last point are used as scratch.
   void add(const AlignedVector<double>& point, AlignedVector<double>& last_point, const AlignedVector<double>& gradient,
@@ -67,6 +73,10 @@ class LbfgsMemory {
   struct Pair {
     Floats step, change;
     double inner = 0;
+    template <class Archive>
+    void archive(Archive& a) {
+      a(step, change, inner);
+    }
   };
   // before <- now - before, and the same in floats
   static void difference(const AlignedVector<double>& now, AlignedVector<double>& before, Floats& out) {
@@ -87,6 +97,8 @@ using GiveUp = std::function<bool(int passes, double relative_gap)>;
 template <class Scorer, class Loss>
 SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOptions& options, const Context& context,
                   const GiveUp& give_up = {}) {
+  SolverStage stage(context);
+  if (const SolveResult* over = stage.over()) return *over;
   Watch watch(context, options);
   SolveResult result;
   result.solver = "lbfgs";
@@ -109,12 +121,29 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
   if (!evaluate()) value = *loss.evaluate(gradient, nullptr);  // a certificate there must be
   look();
   LbfgsMemory memory(loss);
+  SolveResult before;  // of this step
+  const auto state = [&](auto& a) {
+    a(watch, result, w, gradient, value, memory, loss);
+    best.archive(a, w);
+  };
+  // As it was before a step that could not be finished.
+  const auto take_back = [&] {
+    result = before;
+    if (stage.active()) loss.take_back();
+  };
+  stage.begin(state);
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
+    stage.pause(state);
+    before = result;
+    if (stage.active()) loss.remember();
     if (give_up && give_up(result.epochs, result.certificate.relative_gap())) break;
     if (loss.sharpen(value, gradient)) {
       ++result.epochs;
       result.oracle_calls += problem.examples();
-      if (!evaluate()) break;
+      if (!evaluate()) {
+        take_back();
+        break;
+      }
       look();
       continue;
     }
@@ -154,11 +183,14 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
       if (stopped || result.epochs == options.epochs) break;
       t = high > 0 ? 0.5 * (low + high) : 2 * t;
     }
-    if (!known || (!accepted && !(value <= start_value))) {
+    if (!known || (!accepted && (stopped || !(value <= start_value)))) {
       w = start;
       std::swap(gradient, last_gradient);
       value = start_value;
-      if (!known) break;
+      if (!known || stopped) {
+        take_back();
+        break;
+      }
     } else {
       look();
     }
@@ -169,22 +201,29 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
     }
     memory.add(w, start, gradient, last_gradient);
   }
+  stage.pause_at_end(state);
   best.restore(w);
   loss.settle();
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
-  return result;
+  return stage.finish(result);
 }
+
+// What a fit in the primal leaves for the next one.
+struct WeightPoint {
+  AlignedVector<double> numbers;
+  template <class Archive>
+  void archive(Archive& a) {
+    a(numbers);
+  }
+};
 
 // The lambdas in turn, each from the weights of the one before, the first from those of an earlier fit if there is one.
 // `slope` is what PrimalLoss takes.
 template <class Scorer, class Slope>
 void lbfgs_path(Problem<Scorer> problem, const Slope& slope, const PathRequest& request, const EmitResult& emit) {
-  struct Weights {
-    AlignedVector<double> numbers;
-  };
   Scorer& scorer = *problem.scorer;
-  if (const auto* earlier = earlier_point<Weights>(*request.context);
+  if (const auto earlier = earlier_point<WeightPoint>(*request.context);
       earlier && earlier->numbers.size() == weight_vector(scorer).size())
     set_weight_vector(scorer, earlier->numbers, request.context->threads);
   for (const double lambda : request.lambdas) {
@@ -192,7 +231,7 @@ void lbfgs_path(Problem<Scorer> problem, const Slope& slope, const PathRequest& 
     PrimalLoss loss(problem, slope, request.context->threads);
     emit(lbfgs(problem, loss, solver_options(*request.options), *request.context));
   }
-  leave_point(Weights{weight_vector(scorer)}, *request.context);
+  leave_point(WeightPoint{weight_vector(scorer)}, *request.context);
 }
 
 }  // namespace m4n::detail

@@ -71,6 +71,10 @@ class LinearScorer {
   const FeatureRows& features() const { return x_; }
   bool has_bias() const { return bias_; }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    a(w_);
+  }
   // All of w with its padding, for solvers that move it as one vector.
   AlignedVector<double>& raw() { return w_; }
   const AlignedVector<double>& raw() const { return w_; }

@@ -22,6 +22,7 @@
 
 #include "core/parallel.h"
 #include "solvers/certificate.h"
+#include "solvers/checkpoint.h"
 #include "solvers/free_moments.h"
 #include "solvers/linear_scorer.h"
 
@@ -214,7 +215,9 @@ inline NewtonCost newton_cost(const LinearScorer& scorer) {
 template <SurrogateOfOutputs S>
 SolveResult newton(const Problem<LinearScorer>& problem, const S& surrogate, DualPoint<S>& dual,
                    const SolverOptions& options, const Context& context) {
-  const Watch watch(context, options);
+  SolverStage stage(context);
+  if (const SolveResult* over = stage.over()) return *over;
+  Watch watch(context, options);
   const std::size_t outputs = problem.scorer->parts(0);
   const unsigned workers = static_cast<unsigned>(std::min<std::size_t>(thread_count(context.threads), outputs));
   std::vector<OutputNewton<S>> own;
@@ -226,12 +229,44 @@ SolveResult newton(const Problem<LinearScorer>& problem, const S& surrogate, Dua
       parts[j].primal += problem.weight[i] * surrogate.output(j, problem.y(i)).conjugate(0);
   SolveResult result;
   result.solver = "smooth";
-  for (std::size_t first = 0; first < outputs; first += workers) {
+  std::size_t done = 0;  // outputs
+  const auto state = [&](auto& a) { a(watch, result, *problem.scorer, parts, done); };
+  stage.begin(state);
+  // Weights and dual point of outputs first to first + count - 1, exchanged with what they were before.
+  std::vector<double> before;
+  const auto exchange = [&](std::size_t first, std::size_t count) {
+    std::size_t next = 0;
+    const auto columns = [&](std::span<double> rows, std::size_t stride) {
+      before.resize(std::max(before.size(), next + rows.size() / stride * count));
+      for (std::size_t r = 0; r < rows.size(); r += stride)
+        for (std::size_t c = 0; c < count; ++c) std::swap(rows[r + first + c], before[next++]);
+    };
+    columns(problem.scorer->raw(), problem.scorer->largest_padded_parts());
+    columns(dual.mu, outputs);
+  };
+  bool stopped = false;  // then the outputs that are left get a certificate each, and that is all
+  while (done < outputs) {
+    if (!stopped) stage.pause(state);
+    const std::size_t first = done;
     const std::size_t count = std::min<std::size_t>(workers, outputs - first);
+    if (stage.active() && !stopped) {
+      exchange(first, count);
+      const std::vector<double> kept = before;
+      exchange(first, count);
+      before = kept;
+    }
     std::vector<typename OutputNewton<S>::Outcome> found(count);
     parallel_chunks(count, 1, workers, [&](std::size_t c, std::size_t, std::size_t, unsigned worker) {
       found[c] = own[worker].solve(first + c, options, watch);
     });
+    if (!stopped && watch.expired()) {
+      stopped = true;
+      if (stage.active()) {
+        exchange(first, count);
+        stage.pause_at_end(state);
+        exchange(first, count);
+      }
+    }
     for (std::size_t c = 0; c < count; ++c) {
       parts[first + c] = found[c].certificate;
       result.epochs = std::max(result.epochs, found[c].passes);
@@ -244,10 +279,12 @@ SolveResult newton(const Problem<LinearScorer>& problem, const S& surrogate, Dua
     }
     result.certificate = with_verdict(sum, options.tol);
     watch.report(result.epochs, result.certificate);
+    done += count;
   }
+  if (!stopped) stage.pause_at_end(state);
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
-  return result;
+  return stage.finish(result);
 }
 
 }  // namespace m4n::detail

@@ -51,6 +51,11 @@ class PrimalLoss {
     out.dual = value - inner(gradient, gradient) / (2 * problem_.lambda);
     return out;
   }
+  // It knows nothing but the point.
+  template <class Archive>
+  void archive(Archive& /*a*/) {}
+  void remember() {}
+  void take_back() {}
   // The loss is as sharp as it gets.
   bool sharpen(double /*value*/, const AlignedVector<double>& /*gradient*/) { return false; }
 

@@ -13,8 +13,10 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "core/archive.h"
 #include "core/views.h"
 #include "m4n/context.h"
 #include "m4n/dataset.h"
@@ -57,6 +59,7 @@ struct DualPoint {
   std::vector<typename Surrogate::StateUnit> state;
   std::size_t state_size = 0;
 
+  DualPoint() = default;
   // Starts at mu_i = phi(y_i), where w = 0.
   template <class Scorer>
   DualPoint(const Problem<Scorer>& problem, const Surrogate& surrogate)
@@ -79,6 +82,12 @@ struct DualPoint {
         std::copy_n(earlier.state.begin() + static_cast<std::ptrdiff_t>(i * state_size), state_size,
                     state_of(i).begin());
     }
+  }
+  template <class Archive>
+  void archive(Archive& a) {
+    std::vector<std::size_t> offsets = parts.offsets();
+    a(offsets, mu, state, state_size);
+    if constexpr (Archive::loading) parts = Groups(std::move(offsets));
   }
   std::span<double> of(std::size_t i) { return std::span(mu).subspan(parts.begin(i), parts.end(i) - parts.begin(i)); }
   std::span<typename Surrogate::StateUnit> state_of(std::size_t i) {
@@ -115,7 +124,12 @@ struct SolveResult {
   // Mean over the last of all the epochs allowed of Omega*(v) - [v.mu - Omega(mu)], where argmax is approximate.
   std::optional<double> oracle_error;
   bool interrupted = false;
-  const char* solver = "";
+  std::string solver;
+
+  template <class Archive>
+  void archive(Archive& a) {
+    a(certificate, epochs, oracle_calls, seconds, oracle_error, interrupted, solver);
+  }
 };
 
 // A path: lambdas in turn, every one started from the solution of the one before.
@@ -146,6 +160,15 @@ class Watch {
   // The question itself; may be asked from several threads.
   bool expired() const { return cancelled() || (options_->time_limit > 0 && seconds() > options_->time_limit); }
   bool interrupted() const { return cancelled(); }
+  // The seconds so far go on.
+  template <class Archive>
+  void archive(Archive& a) {
+    double passed = seconds();
+    a(passed, pending_);
+    if constexpr (Archive::loading)
+      start_ = std::chrono::steady_clock::now() -
+               std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(passed));
+  }
   void report(int epoch, const Certificate& certificate) const {
     if (!context_->observe) return;
     context_->observe({epoch, options_->epochs, seconds(), certificate.primal, certificate.dual,

@@ -17,10 +17,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/rng.h"
 #include "solvers/certificate.h"
+#include "solvers/checkpoint.h"
 #include "solvers/frank_wolfe_step.h"
 #include "solvers/recent_mean.h"
 
@@ -50,6 +52,10 @@ class Agenda {
     for (std::uint32_t i = first; i != none; i = next_[i]) due.push_back(i);
     first = none;
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(next_, first_, next_sweep_);
+  }
 
  private:
   static constexpr std::uint32_t none = 0xffffffff;
@@ -72,6 +78,8 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   // Epochs in which groups are random and visited once, and further visits of a group's blocks after that.
   [[maybe_unused]] constexpr int alone = 3, most_rounds = 11;
 
+  SolverStage stage(context);
+  if (const SolveResult* over = stage.over()) return *over;
   Watch watch(context, options);
   SolveResult result;
   rebuild_weights(problem, surrogate, dual, context.threads);  // whatever the scorer holds: scores must belong to mu
@@ -137,42 +145,55 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   BestPoint<Scorer> best;
   RecentMean<Scorer> mean(problem);
   double certified_at = -1;
+  // False where it was told to stop.
   const auto look = [&](const Watch* patience) {
     rebuild_weights(problem, surrogate, dual, context.threads);
     const std::optional<Certificate> found =
         certify(problem, surrogate, dual, context.threads, patience, &mean.weights());
-    if (!found) return;
+    if (!found) return false;
     certified_at = visits;
     best.offer(*found, mean.weights());
     result.certificate = best.certificate(options.tol);
     watch.report(result.epochs, result.certificate);
     schedule.seen(visits, result.certificate.relative_gap());
+    return true;
   };
   // Whether the weights as they are, rounded by all their updates, are still too far from a certificate; they are not
-  // trusted with that for more than a few epochs in a row.
+  // trusted with that for more than a few epochs in a row. Nothing where it was told to stop.
   double rebuilt_at = 0;
-  const auto far_off = [&] {
+  const auto far_off = [&]() -> std::optional<bool> {
     if (visits - rebuilt_at >= trusted_epochs * static_cast<double>(n)) return false;
     const std::optional<Certificate> found = certify(problem, surrogate, dual, context.threads, &watch);
-    if (!found) return true;  // it was asked to stop
+    if (!found) return std::nullopt;
     if (!(found->relative_gap() > std::max(options.tol, worth_rebuilding))) return false;
     schedule.seen(visits, found->relative_gap());
     return true;
   };
 
+  std::size_t place = 0;  // blocks awake[0] to awake[place - 1] of this sweep were visited
+  bool looking = false;   // a sweep is over, and a certificate is due
+  const auto state = [&](auto& a) {
+    a(watch, result, *problem.scorer, agenda, awake, place, looking, rests, squared_shifts, mean_squared_shift, rng,
+      mean, schedule, visits, certified_at, rebuilt_at);
+    best.archive(a, *problem.scorer);
+  };
+  stage.begin(state);
   bool stopped = false;
-  while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
-    agenda.begin_sweep(awake);
-    rng.shuffle(std::span(awake));
+  const auto sweep = [&] {
+    if (place == 0) {
+      agenda.begin_sweep(awake);
+      rng.shuffle(std::span(awake));
+      if constexpr (HasCoefficients<Scorer>)
+        if (result.epochs >= alone) problem.scorer->arrange(awake, rng);
+    }
     if constexpr (HasCoefficients<Scorer>) {
       const bool together = result.epochs >= alone;
-      if (together) problem.scorer->arrange(awake, rng);
       const auto group_from = [&](std::size_t first) {
         first = std::min(first, awake.size());
         return std::span(awake).subspan(first, std::min(Scorer::group, awake.size() - first));
       };
-      for (std::size_t first = 0; first < awake.size() && !stopped; first += Scorer::group) {
-        const auto own = group_from(first), next = group_from(first + Scorer::group);
+      while (place < awake.size() && !stopped) {
+        const auto own = group_from(place), next = group_from(place + Scorer::group);
         problem.scorer->open(own);
         moving.clear();
         for (std::size_t p = 0; p < own.size(); ++p) {
@@ -182,36 +203,52 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
         for (int round = 0; together && round < most_rounds && moving.size() > 1; ++round)
           std::erase_if(moving, [&](std::uint32_t i) { return !is_large(ascend(i)); });
         problem.scorer->close();
+        place += own.size();
         stopped = watch.stopped(own.size() * (problem.scorer->work(own[0]) + surrogate.work()));
+        stage.pause(state);
       }
     } else {
-      for (std::size_t place = 0; place < awake.size() && !stopped; ++place) {
+      while (place < awake.size() && !stopped) {
         if (place + ahead < awake.size()) {
           problem.scorer->prefetch(awake[place + ahead]);
           kernels::prefetch(dual.of(awake[place + ahead]));
         }
-        visit(awake[place]);
-        stopped = watch.stopped(problem.scorer->work(awake[place]) + surrogate.work());
+        const std::size_t i = awake[place++];
+        visit(i);
+        stopped = watch.stopped(problem.scorer->work(i) + surrogate.work());
+        stage.pause(state);
       }
     }
+    if (place < awake.size()) return;
+    place = 0;
     mean_squared_shift = squared_shifts / static_cast<double>(std::max<std::size_t>(awake.size(), 1));
     squared_shifts = 0;
     mean.follow(static_cast<double>(awake.size()) / static_cast<double>(n));
     result.epochs = static_cast<int>(std::ceil(visits / static_cast<double>(n)));
-    if (stopped || !schedule.due(visits)) continue;
+    looking = schedule.due(visits);
+  };
+  while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
+    if (!looking) sweep();
+    if (!looking || stopped) continue;
     if constexpr (HasCoefficients<Scorer>) {
-      if (far_off()) continue;
+      const std::optional<bool> far = far_off();
+      stopped = !far;
+      looking = !far || !*far;
+      if (!looking || stopped) continue;
       rebuilt_at = visits;
     }
-    look(&watch);
+    stopped = !look(&watch);
+    looking = stopped;
   }
+  stage.pause_at_end(state);
+  result.epochs = static_cast<int>(std::ceil(visits / static_cast<double>(n)));
   // A caller who stops the solver gets the best certified weights at once, if there are any.
   if (certified_at != visits && !(stopped && best.known())) look(nullptr);
   best.restore(*problem.scorer);
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
   result.solver = "prox";
-  return result;
+  return stage.finish(result);
 }
 
 }  // namespace m4n::detail

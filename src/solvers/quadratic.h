@@ -16,6 +16,7 @@
 #include "core/views.h"
 #include "losses/cost_matrix.h"
 #include "solvers/certificate.h"
+#include "solvers/checkpoint.h"
 #include "solvers/kernel_scorer.h"
 #include "solvers/primal_loss.h"
 #include "solvers/problem.h"
@@ -82,6 +83,8 @@ std::optional<SolveResult> quadratic_direct(const Problem<Scorer>& problem, Loss
 template <class Scorer, class Loss, class Curvature>
 SolveResult quadratic_cg(const Problem<Scorer>& problem, Loss& loss, Curvature& curvature, const SolverOptions& options,
                          const Context& context) {
+  SolverStage stage(context);
+  if (const SolveResult* over = stage.over()) return *over;
   Watch watch(context, options);
   SolveResult result;
   result.solver = "cg";
@@ -106,7 +109,13 @@ SolveResult quadratic_cg(const Problem<Scorer>& problem, Loss& loss, Curvature& 
   look();
   direction = gradient;
   std::vector<double> squared = by_class(gradient, gradient);
+  const auto state = [&](auto& a) {
+    a(watch, result, *problem.scorer, gradient, direction, squared);
+    best.archive(a, *problem.scorer);
+  };
+  stage.begin(state);
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
+    stage.pause(state);
     w.swap(direction);
     curvature.evaluate(image, nullptr);  // H direction
     w.swap(direction);
@@ -125,10 +134,11 @@ SolveResult quadratic_cg(const Problem<Scorer>& problem, Loss& loss, Curvature& 
     }
     squared = now;
   }
+  stage.pause_at_end(state);
   best.restore(*problem.scorer);
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
-  return result;
+  return stage.finish(result);
 }
 
 // The path of a quadratic surrogate with linear features: `loss` is S(v, y) with its slope, `curvature` the same
@@ -162,6 +172,8 @@ template <class Target>
 SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const GramMatrix& gram, std::size_t k,
                              const Target& target, AlignedVector<double>& a, const SolverOptions& options,
                              const Context& context) {
+  SolverStage stage(context);
+  if (const SolveResult* over = stage.over()) return *over;
   Watch watch(context, options);
   SolveResult result;
   result.solver = "cg";
@@ -195,8 +207,11 @@ SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const GramMat
     watch.report(result.epochs, result.certificate);
   };
   look();
+  const auto state = [&](auto& archive) { archive(watch, result, a, v, residual, direction, squared); };
+  stage.begin(state);
   bool stopped = false;
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
+    stage.pause(state);
     const AlignedVector<double> image = image_of(direction);
     std::vector<double> bend = by_class(direction, image), step(stride, 0.0);
     for (std::size_t j = 0; j < direction.size(); ++j)
@@ -218,9 +233,10 @@ SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const GramMat
     stopped = watch.stopped(n * problem.scorer->work(0));
     if (stopped || result.epochs % 5 == 0 || result.epochs == options.epochs) look();
   }
+  stage.pause_at_end(state);
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
-  return result;
+  return stage.finish(result);
 }
 
 // The path of a quadratic surrogate with an exact kernel; target(i) are the `outputs` numbers that example i regresses

@@ -47,6 +47,11 @@ class RecentMean {
     }
   }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    a(coefficients_, late_);
+    if (mean_) mean_->archive(a);
+  }
   Scorer& weights(unsigned threads = 1) {
     if (!mean_) return *present_;
     if constexpr (HasCoefficients<Scorer>) mean_->set_coefficients(coefficients_, threads);

@@ -87,6 +87,18 @@ class SmoothLoss {
   }
   Certificate certificate(double /*value*/, const AlignedVector<double>& /*gradient*/) const { return certificate_; }
 
+  // The dual point is kept by who owns it; evaluating changes it all the same.
+  template <class Archive>
+  void archive(Archive& a) {
+    a(smoothing_, certificate_, move_);
+  }
+  void remember() { before_ = {*dual_, smoothing_, certificate_, move_}; }
+  void take_back() {
+    *dual_ = before_.dual;
+    smoothing_ = before_.smoothing;
+    certificate_ = before_.certificate;
+    move_ = before_.move;
+  }
   // The centres become the dual point of the present weights.
   void move_centres() {
     AlignedVector<double> gradient;
@@ -114,6 +126,13 @@ class SmoothLoss {
   std::vector<Worker> own_;
   Certificate certificate_;
   bool move_ = false;  // the centres, at the next evaluation
+  struct Before {
+    DualPoint<S> dual;
+    double smoothing = 0;
+    Certificate certificate;
+    bool move = false;
+  };
+  Before before_;
 };
 
 // The surrogate must take its proximal steps to the end: values and gradients belong together.

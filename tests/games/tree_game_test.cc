@@ -27,7 +27,7 @@ using test::ScoreStyle;
 // A chain as a tree, played from the uniform distribution.
 struct Played {
   Played(const CostMatrix& cost, const Chain& chain, double share, const std::function<bool()>* stop = nullptr)
-      : chain_(&chain), length_(chain.scores().length()) {
+      : length_(chain.scores().length()) {
     const ChainScores v = chain.scores();
     const std::size_t labels = v.labels();
     const UnitCosts costs(cost, 0, UnitCosts::unit_of(cost), labels, labels);
@@ -93,7 +93,6 @@ struct Played {
   std::vector<std::int32_t> sequence;
 
  private:
-  const Chain* chain_;
   std::size_t length_;
   std::vector<TreeNode> nodes_;
 };

@@ -237,6 +237,10 @@ class WordScorer {
   }
   double norm_squared() const { return kernels::dot(w_, w_); }
   void reset() { std::fill(w_.begin(), w_.end(), 0.0); }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(w_);
+  }
   std::vector<double>& raw() { return w_; }
   const std::vector<double>& raw() const { return w_; }
 

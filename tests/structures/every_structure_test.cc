@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <fstream>
 #include <limits>
 #include <numeric>
@@ -173,6 +174,67 @@ TEST_P(EveryStructure, StoppedTrainingLeavesAModel) {
     EXPECT_GT(stops, 0);
     const FitResult whole = fit(file.data, options, {1, {}, [] { return false; }});
     EXPECT_FALSE(whole.report.interrupted);
+  }
+}
+
+// Told to stop again and again, training goes on from its checkpoint and ends with the bytes of a run that never
+// stopped, whatever solver it was in.
+TEST_P(EveryStructure, ResumedTrainingEndsTheSame) {
+  const GeneratedFile file = generated(30);
+  const test::TempDir folder;
+  int resumed = 0;
+  for (const TrainOptions& usual : trainable(file))
+    for (const SolverKind solver : {SolverKind::automatic, SolverKind::prox, SolverKind::atoms, SolverKind::smooth,
+                                    SolverKind::gbcfw, SolverKind::lbfgs}) {
+      M4N_TRACE(usual);
+      SCOPED_TRACE(fmt::format("solver {}", to_string(solver)));
+      TrainOptions options = usual;
+      options.solver = solver;
+      options.tol = 1e-5;
+      options.epochs = 40;
+      if (is_refused(options)) continue;
+      const std::string whole = fit(file.data, options, {1, {}, [] { return false; }}).model.to_bytes();
+      std::string found;
+      options.checkpoint = folder / "kept";
+      std::remove(options.checkpoint.c_str());
+      options.resume.clear();
+      for (int run = 1; run < 200 && found.empty(); ++run) {  // that get farther and farther
+        int asked = 0;
+        FitResult result = fit(file.data, options, {1, {}, [&] { return asked++ >= 7 * run; }});
+        if (!result.report.interrupted) found = result.model.to_bytes();
+        resumed += options.resume.empty() ? 0 : 1;
+        if (std::ifstream(options.checkpoint)) options.resume = options.checkpoint;
+      }
+      EXPECT_TRUE(found == whole) << (found.empty() ? "it got nowhere" : "other bytes");
+    }
+  EXPECT_GT(resumed, 0);
+}
+
+TEST_P(EveryStructure, CheckpointsOfOtherDataAreRefused) {
+  const GeneratedFile file = generated(30);
+  const test::TempDir folder;
+  for (TrainOptions options : trainable(file)) {
+    M4N_TRACE(options);
+    options.checkpoint = folder / "kept";
+    fit(file.data, options, {1, {}, {}});
+    if (!std::ifstream(options.checkpoint)) continue;  // solved in one go
+    TrainOptions other = options;
+    other.resume = options.checkpoint;
+    other.seed = 7;
+    EXPECT_THROW(fit(file.data, other, {1, {}, {}}), Error);
+    other.seed = options.seed;
+    EXPECT_THROW(fit(generated(24).data, other, {1, {}, {}}), Error);
+    EXPECT_NO_THROW(fit(file.data, other, {1, {}, {}}));
+    std::string damaged = text_of(options.checkpoint);
+    for (const std::size_t at : {std::size_t{3}, damaged.size() / 2, damaged.size() - 1}) {
+      std::string bytes = damaged;
+      bytes[at] = static_cast<char>(bytes[at] ^ 1);
+      std::ofstream(options.checkpoint, std::ios::binary) << bytes;
+      EXPECT_THROW(fit(file.data, other, {1, {}, {}}), Error) << at;
+    }
+    std::ofstream(options.checkpoint, std::ios::binary) << damaged.substr(0, damaged.size() / 2);
+    EXPECT_THROW(fit(file.data, other, {1, {}, {}}), Error);
+    std::remove(options.checkpoint.c_str());
   }
 }
 

@@ -67,6 +67,7 @@ class ChainGibbs {
 // theta_i of all sentences, without padding, and their steps.
 class GibbsDual {
  public:
+  GibbsDual() = default;
   template <class Scorer>
   explicit GibbsDual(const Problem<Scorer>& problem) : labels_(problem.scorer->labels()) {
     begin_.push_back(0);
@@ -101,12 +102,16 @@ class GibbsDual {
       step_[i] = earlier.step_[i];
     }
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(labels_, begin_, theta_, step_);
+  }
   // The step of the next visit; 0 where there was none yet: then the dual variable is the truth itself, which has no
   // natural parameters.
   float& step(std::size_t i) { return step_[i]; }
 
  private:
-  std::size_t labels_;
+  std::size_t labels_ = 0;
   std::vector<std::size_t> begin_;
   std::vector<float> theta_, step_;
 };
@@ -141,6 +146,8 @@ class ChainGradient {
 
   // Gives up, with what it has, where it would need more than `patient` epochs at the pace of its certificates.
   SolveResult run(double patient) {
+    SolverStage stage(*context_);
+    if (const SolveResult* over = stage.over()) return *over;
     const std::size_t n = problem_.examples();
     std::vector<std::uint32_t> order(n);
     std::iota(order.begin(), order.end(), 0U);
@@ -149,16 +156,32 @@ class ChainGradient {
     bool stopped = false, hopeless = false;
     int certified_at = -1, last_at = 0;
     double last_gap = 1;
+    std::size_t place = 0;  // of this epoch
+    bool looking = false;   // an epoch is over, and a certificate is due
+    const auto state = [&](auto& a) {
+      a(watch_, result_, *problem_.scorer, dual_value_, rng_, order, schedule, place, looking, hopeless, certified_at,
+        last_at, last_gap);
+      best_.archive(a, *problem_.scorer);
+    };
+    stage.begin(state);
     while (!result_.certificate.converged && !stopped && !hopeless && result_.epochs < options_.epochs) {
-      rng_.shuffle(std::span(order));
-      for (std::size_t place = 0; place < n && !stopped; ++place) {
-        visit(order[place]);
-        stopped = watch_.stopped(4 * problem_.scorer->work(order[place]));
+      if (place == 0 && !looking) rng_.shuffle(std::span(order));
+      while (place < n && !looking && !stopped) {
+        const std::size_t i = order[place++];
+        visit(i);
+        stopped = watch_.stopped(4 * problem_.scorer->work(i));
+        stage.pause(state);
       }
-      ++result_.epochs;
-      const double visits = static_cast<double>(result_.epochs) * static_cast<double>(n);
-      if (stopped || !schedule.due(visits)) continue;
-      certify(&watch_);
+      const double visits = static_cast<double>(result_.epochs + (looking ? 0 : 1)) * static_cast<double>(n);
+      if (place == n) {
+        place = 0;
+        ++result_.epochs;
+        looking = schedule.due(visits);
+      }
+      if (!looking || stopped) continue;
+      stopped = !certify(&watch_);
+      if (stopped) continue;
+      looking = false;
       certified_at = result_.epochs;
       const double gap = result_.certificate.relative_gap();
       schedule.seen(visits, gap);
@@ -169,13 +192,15 @@ class ChainGradient {
       last_at = result_.epochs;
       last_gap = gap;
     }
+    stage.pause_at_end(state);
+    if (place > 0) ++result_.epochs;
     // A certificate that was interrupted leaves no point.
     if (!best_.known() || (certified_at != result_.epochs && !stopped)) certify(nullptr);
     best_.restore(*problem_.scorer);
     result_.seconds = watch_.seconds();
     result_.interrupted = watch_.interrupted();
     result_.solver = "prox";
-    return result_;
+    return stage.finish(result_);
   }
 
  private:
@@ -329,7 +354,8 @@ class ChainGradient {
     for (std::size_t i = 0; i < entropy.size(); ++i) dual_value_ += problem_.weight[i] * entropy[i];
   }
 
-  void certify(const Watch* patience) {
+  // False where it was told to stop.
+  bool certify(const Watch* patience) {
     rebuild();
     constexpr std::size_t chunk = 64;
     struct Worker {
@@ -355,11 +381,12 @@ class ChainGradient {
                       }
                       sums[at] = sum;
                     });
-    if (given_up) return;
+    if (given_up) return false;
     const double loss = std::accumulate(sums.begin(), sums.end(), 0.0);
     best_.offer({loss + 0.5 * problem_.lambda * scorer.norm_squared(), dual_value_, false}, scorer);
     result_.certificate = best_.certificate(options_.tol);
     watch_.report(result_.epochs, result_.certificate);
+    return true;
   }
 
   static double flat_score(std::span<const double> v, LabelView y, std::size_t stride) {

@@ -209,6 +209,11 @@ class ChainScorer {
     stale_ = true;
   }
 
+  template <class Archive>
+  void archive(Archive& a) {
+    a(narrow_, w_);
+    stale_ = true;
+  }
   // All of w with its padding, for solvers that move it as one vector.
   AlignedVector<double>& raw() requires std::is_same_v<Weight, double> {
     stale_ = true;

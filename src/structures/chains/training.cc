@@ -70,7 +70,8 @@ void crf(Problem<Scorer> problem, const ChainRequest& request, const EmitResult&
   const PathRequest path = request.path();
   const TokenGram<Scorer> gram = token_gram(*problem.scorer);
   GibbsDual dual(problem);
-  if (const auto* earlier = earlier_point<GibbsDual>(*request.context)) dual.adopt(*earlier);
+  const CheckpointScope scope(*request.context, dual);
+  if (const auto earlier = earlier_point<GibbsDual>(*request.context)) dual.adopt(*earlier);
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
     Relay relay(path);

@@ -48,7 +48,7 @@ class Classes : public TableStructure {
 
   std::vector<std::pair<std::string, std::string>> settings(const TrainOptions& o, const Dataset& data) const override {
     if (!names_a_file(o.class_weight)) return {};
-    return {{"class_weight", checksum_text(read_class_weights(o.class_weight, data))}};
+    return {{"class-weight", checksum_text(read_class_weights(o.class_weight, data))}};
   }
 
   bool recognises(const RawTable& table, const TrainOptions& options) const override {

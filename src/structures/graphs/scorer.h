@@ -147,6 +147,10 @@ class GraphScorer {
 
   double norm_squared() const { return kernels::dot(w_, w_); }
   void reset() { std::fill(w_.begin(), w_.end(), 0.0); }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(w_);
+  }
   AlignedVector<double>& raw() { return w_; }
   const AlignedVector<double>& raw() const { return w_; }
 

@@ -1,5 +1,6 @@
 // M4N and M3N on permutations: block ascent (solvers/atom_ascent.h) with dense atoms (structures/permutations/atoms.h).
 #pragma once
+#include "core/checksum.h"
 #include "solvers/atom_ascent.h"
 #include "structures/permutations/atoms.h"
 #include "structures/permutations/oracles.h"
@@ -12,11 +13,37 @@ struct PermutationDual {
   std::vector<PermutationAtoms> block;
   std::vector<typename Oracle::Seeds> seeds;
 
+  PermutationDual() = default;
+  template <class Archive>
+  void archive(Archive& a) {
+    a(block, seeds);
+  }
+
   template <class Scorer>
   PermutationDual(const Problem<Scorer>& problem, const PositionLosses& losses) : seeds(problem.examples()) {
     for (std::size_t i = 0; i < problem.examples(); ++i) {
       const LabelView y = problem.y(i);
       block.emplace_back(losses.of(y.size())(y, y), problem.scorer->image_size(i));
+    }
+  }
+};
+
+// The dual point of an earlier fit, and checksums of what its atoms belong to: labels, and what images are made of.
+template <class Oracle>
+struct EarlierPermutations {
+  PermutationDual<Oracle> dual;
+  std::vector<std::uint64_t> outputs;
+
+  template <class Archive>
+  void archive(Archive& a) {
+    a(dual, outputs);
+  }
+  // Takes over what an earlier point has of the examples in the same places that are still the same.
+  void adopt(const EarlierPermutations& earlier) {
+    for (std::size_t i = 0; i < std::min(outputs.size(), earlier.outputs.size()); ++i) {
+      if (outputs[i] != earlier.outputs[i]) continue;
+      dual.block[i] = earlier.dual.block[i];
+      dual.seeds[i] = earlier.dual.seeds[i];
     }
   }
 };
@@ -43,10 +70,10 @@ class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, S
  private:
   static constexpr double patience = 0.1;
 
-  void visit(std::size_t i, bool full, Pass& total) {
+  bool visit(std::size_t i, bool full, Pass& total) {
     Scorer& scorer = *problem_.scorer;
     PermutationAtoms& block = dual_->block[i];
-    if (!full && block.size() == 1) return;
+    if (!full && block.size() == 1) return true;
     const double share = problem_.weight[i], c = share * scorer.image_scale(i) / problem_.lambda;
     const std::size_t length = scorer.image_size(i);
     const std::span<double> image = std::span(image_).first(length);
@@ -54,7 +81,7 @@ class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, S
     total.work += static_cast<double>(scorer.image_work(i) + 2 * length * block.size());
     const double current = block.gains(against, scratch_);
     if (full) ask(i, current, total);
-    if (block.size() == 1) return;
+    if (block.size() == 1) return true;
     const double value = block.reweigh(c, scratch_);
     total.work += static_cast<double>(scorer.image_work(i) + length * block.size());
     if (value > 0) {
@@ -63,6 +90,7 @@ class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, S
       scorer.update_image(i, image, -share / problem_.lambda);
     }
     if (full) block.forget(memory);
+    return true;
   }
 
   // Asks the oracle and appends its answer if it is any better than the atoms are.

@@ -27,7 +27,7 @@ class PermutationAtoms {
   };
 
   // The truth alone, with its risk. Images have `length` numbers, a whole number of lane blocks.
-  PermutationAtoms(double risk_of_truth, std::size_t length)
+  explicit PermutationAtoms(double risk_of_truth = 0, std::size_t length = 0)
       : length_(length), atoms_{{risk_of_truth, 1, 0}}, image_(length, 0.0), gram_{0.0} {}
 
   std::size_t size() const { return atoms_.size(); }
@@ -48,6 +48,10 @@ class PermutationAtoms {
   double reweigh(double c, Scratch& scratch);
   // Forgets atoms that have had no weight for `visits` visits in a row.
   void forget(unsigned visits);
+  template <class Archive>
+  void archive(Archive& a) {
+    a(length_, atoms_, image_, gram_);
+  }
 
  private:
   struct Atom {

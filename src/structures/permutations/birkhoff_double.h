@@ -23,6 +23,10 @@ struct BirkhoffSeeds {
     truth.clear();
     prediction.clear();
   }
+  template <class Archive>
+  void archive(Archive& a) {
+    a(truth, prediction, skip);
+  }
 };
 
 class BirkhoffDouble {

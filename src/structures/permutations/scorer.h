@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -37,6 +38,8 @@ class OneRowScorer : public Scorer {
     std::copy_n(delta.begin(), parts(i), out.begin());
     std::fill(out.begin() + static_cast<std::ptrdiff_t>(parts(i)), out.end(), 0.0);
   }
+  // Of what images depend on beside the labels.
+  std::uint64_t image_checksum(std::size_t /*i*/) const { return 0; }
   // What the image of an atom is multiplied with to give its score.
   std::span<const double> against(std::size_t i, std::span<double> scratch) const {
     this->scores(i, scratch);
@@ -90,6 +93,7 @@ class PairScorer {
     const std::size_t first = pairs_->begin(e), count = parts(e);
     for (std::size_t p = 0; p < count; ++p) x_.add(first + p, delta[p], out);
   }
+  std::uint64_t image_checksum(std::size_t e) const { return x_.checksum(pairs_->begin(e), pairs_->end(e), 0); }
   std::span<const double> against(std::size_t /*e*/, std::span<double> /*scratch*/) const { return w_; }
   void update_image(std::size_t /*e*/, std::span<const double> image, double scale) {
     for (std::size_t j = 0; j < w_.size(); ++j) w_[j] += scale * image[j];
@@ -108,6 +112,10 @@ class PairScorer {
   void reset() { std::fill(w_.begin(), w_.end(), 0.0); }
   std::vector<double> weights() const { return {w_.begin(), w_.begin() + static_cast<std::ptrdiff_t>(x_.cols())}; }
   // All of w with its padding, for solvers that move it as one vector.
+  template <class Archive>
+  void archive(Archive& a) {
+    a(w_);
+  }
   AlignedVector<double>& raw() { return w_; }
   const AlignedVector<double>& raw() const { return w_; }
 

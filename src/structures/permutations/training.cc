@@ -34,12 +34,18 @@ template <class Oracle, class Scorer>
 void by_atoms(Problem<Scorer> problem, const Setting& setting, const EmitResult& emit) {
   const PermutationRequest& request = *setting.request;
   const Oracle oracle(setting.losses);
-  PermutationDual<Oracle> dual(problem, setting.losses);
+  EarlierPermutations<Oracle> point{{problem, setting.losses}, {}};
+  if (request.context->start || request.context->checkpoint)
+    for (std::size_t i = 0; i < problem.examples(); ++i)
+      point.outputs.push_back(crc64(bytes_of(problem.y(i)), problem.scorer->image_checksum(i)));
+  const CheckpointScope scope(*request.context, point);
+  if (const auto earlier = earlier_point<EarlierPermutations<Oracle>>(*request.context)) point.adopt(*earlier);
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
     const SolverOptions options = solver_options(*request.options);
-    emit(PermutationAscent(problem, oracle, setting.parts, dual, options, *request.context).run());
+    emit(PermutationAscent(problem, oracle, setting.parts, point.dual, options, *request.context).run());
   }
+  leave_point(std::move(point), *request.context);
 }
 
 template <class Exact, class Scorer>

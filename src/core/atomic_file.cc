@@ -1,10 +1,13 @@
-// POSIX calls behind AtomicFile. The temporary file is created with O_EXCL under a name that holds the
-// process number and a counter, so that two writers never share one; it lives in the same directory because rename
-// is atomic only within one file system.
-#include "model/atomic_file.h"
+// POSIX calls behind AtomicFile. The temporary file is created with O_EXCL under a name that holds a checksum of the
+// file's own, the process number and a counter, so that two writers never share one; it lives in the same directory
+// because rename is atomic only within one file system. Its writer keeps it locked: one that lets itself be locked is
+// left from a process that was killed, and the next who writes the same file removes it.
+#include "core/atomic_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +21,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/checksum.h"
 #include "core/message.h"
 
 namespace m4n::detail {
@@ -89,25 +93,58 @@ std::optional<int> descriptor_named(std::string_view path) {
   return error == std::errc() && stop == end && number >= 0 ? std::optional(number) : std::nullopt;
 }
 
-std::string follow_links(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr), &std::free);
-  if (!resolved) fail(path, "cannot be resolved", errno);
-  return resolved.get();
-}
-
 std::string directory_of(const std::string& path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-// Creates a new file in `directory`; the mode is what the umask leaves of rw-rw-rw-.
-int create_temporary(const std::string& directory, const std::string& path, std::string* name) {
+// Where links lead, even if there is nothing yet.
+std::string follow_links(const std::string& path) {
+  constexpr int most_links = 40;  // as the system allows
+  std::string place = path;
+  for (int link = 0; link <= most_links; ++link) {
+    const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(place.c_str(), nullptr), &std::free);
+    if (resolved) return resolved.get();
+    if (errno != ENOENT) break;
+    std::string next(4096, '\0');
+    const ssize_t length = ::readlink(place.c_str(), next.data(), next.size());
+    if (length < 0) return place;
+    next.resize(static_cast<std::size_t>(length));
+    place = next.starts_with('/') ? next : directory_of(place) + "/" + next;
+  }
+  fail(path, "cannot be resolved", errno);
+}
+
+std::string name_prefix(const std::string& target) {
+  return fmt::format(".m4n-{:016x}-", crc64(std::string_view(target).substr(target.rfind('/') + 1)));
+}
+
+// What writers of the same file left who were killed.
+void remove_leftovers(const std::string& directory, const std::string& prefix) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(directory.c_str()), &::closedir);
+  if (!folder) return;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    const std::string_view name = entry->d_name;
+    if (!name.starts_with(prefix) || !name.ends_with(".tmp")) continue;
+    const std::string path = fmt::format("{}/{}", directory, name);
+    const OwnedDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    if (file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
+  }
+}
+
+// Creates a new file in `directory`, locked; the mode is what the umask leaves of rw-rw-rw-.
+int create_temporary(const std::string& directory, const std::string& prefix, const std::string& path,
+                     std::string* name) {
   constexpr int attempts = 10000;
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    *name = fmt::format("{}/.m4n-{}-{}.tmp", directory, ::getpid(), attempt);
+    *name = fmt::format("{}/{}{}-{}.tmp", directory, prefix, ::getpid(), attempt);
     const int number = ::open(name->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (number >= 0) return number;
-    if (errno != EEXIST) break;
+    if (number < 0 && errno == EEXIST) continue;
+    if (number < 0) break;
+    ::flock(number, LOCK_EX);  // where file systems cannot lock, leftovers stay
+    struct stat now {};
+    if (::fstat(number, &now) == 0 && now.st_nlink > 0) return number;
+    ::close(number);  // another writer took it for a leftover before it was locked
   }
   fail(path, "cannot be created", errno);
 }
@@ -150,8 +187,10 @@ AtomicFile::AtomicFile(const std::string& path) : state_(std::make_unique<State>
   }
   // Renaming over a write-protected file would succeed; its owner asked for something else.
   if (exists && ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) != 0) fail(path, "cannot be overwritten", errno);
-  s.target = exists ? follow_links(path) : path;
-  s.file.open(create_temporary(directory_of(s.target), path, &s.temporary));
+  s.target = follow_links(path);
+  const std::string directory = directory_of(s.target), prefix = name_prefix(s.target);
+  remove_leftovers(directory, prefix);
+  s.file.open(create_temporary(directory, prefix, path, &s.temporary));
   s.remover.remove_at_end(s.temporary);
   if (exists && ::fchmod(s.file.get(), old.st_mode & 07777) != 0) fail(path, "its permissions cannot be kept", errno);
 }
@@ -170,6 +209,7 @@ void AtomicFile::finish() {
   if (s.open_already) return;
   if (s.target.empty()) return s.file.close(s.path);
   if (::fsync(s.file.get()) != 0) fail(s.path, "cannot be synced", errno);
+  const OwnedDescriptor lock(::dup(s.file.get()));  // locked until it has its name
   s.file.close(s.path);
   if (::rename(s.temporary.c_str(), s.target.c_str()) != 0) fail(s.path, "cannot be replaced", errno);
   s.remover.release();

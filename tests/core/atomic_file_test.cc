@@ -1,11 +1,12 @@
 // A file appears whole or not at all; failures leave the old file and no temporary one; devices are written to.
-#include "model/atomic_file.h"
+#include "core/atomic_file.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -84,6 +85,51 @@ TEST(AtomicFile, KeepsPermissionsAndLinks) {
   struct stat status {};
   ASSERT_EQ(::stat(path.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0640U);
+}
+
+TEST(AtomicFile, LinksThatLeadNowhereYetAreFollowed) {
+  const test::TempDir dir;
+  std::filesystem::create_directory(dir / "folder");
+  std::filesystem::create_symlink("folder/file", dir / "link");
+  std::filesystem::create_symlink("link", dir / "other");
+  write_file_atomically(dir / "other", "x");
+  EXPECT_TRUE(std::filesystem::is_symlink(dir / "other"));
+  EXPECT_TRUE(std::filesystem::is_symlink(dir / "link"));
+  EXPECT_EQ(content(dir / "folder/file"), "x");
+  std::filesystem::create_symlink("b", dir / "a");
+  std::filesystem::create_symlink("a", dir / "b");
+  EXPECT_THAT([&] { write_file_atomically(dir / "a", "x"); }, ThrowsMessage<Error>(HasSubstr("symbolic links")));
+  std::filesystem::create_symlink("missing/file", dir / "lost");
+  EXPECT_THROW(write_file_atomically(dir / "lost", "x"), Error);
+}
+
+// A writer that is killed leaves a temporary file. The next writer of the same file removes it, and no other one's.
+TEST(AtomicFile, WhatTheKilledLeftIsRemoved) {
+  const test::TempDir dir;
+  const auto killed_while_writing = [](const std::string& path) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      AtomicFile file(path);
+      file.write(std::string(100'000, 'x'));
+      ::raise(SIGKILL);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFSIGNALED(status));
+  };
+  killed_while_writing(dir / "one");
+  killed_while_writing(dir / "one");
+  EXPECT_EQ(dir.entries(), 1U) << "the second writer removes what the first one left";
+  killed_while_writing(dir / "two");
+  EXPECT_EQ(dir.entries(), 2U);
+  AtomicFile living(dir / "one");
+  living.write(std::string(100'000, 'y'));
+  write_file_atomically(dir / "one", "x");
+  EXPECT_EQ(content(dir / "one"), "x");
+  living.finish();
+  EXPECT_EQ(content(dir / "one").size(), 100'000U);
+  write_file_atomically(dir / "two", "x");
+  EXPECT_EQ(dir.entries(), 2U);
 }
 
 TEST(AtomicFile, NewFilesFollowTheUmask) {

@@ -9,7 +9,8 @@ namespace m4n::detail {
 // Writes a temporary file beside `path` piece by piece; finish() syncs it, renames it over `path` and syncs the
 // directory. On any failure (no such directory, no permission, disk full), and if it is never finished, the temporary
 // file is removed, an existing `path` stays as it was, and Error says the path and the system's reason. The permissions
-// of an existing file and a symbolic link to it are kept.
+// of an existing file and a symbolic link to it are kept; one that leads nowhere yet is followed. What a process left
+// that was killed while it wrote the same file is removed.
 // What is no regular file (/dev/null, /dev/stdout, /dev/fd/N, a FIFO, a terminal) is written to directly.
 class AtomicFile {
  public:
