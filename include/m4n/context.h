@@ -32,8 +32,8 @@ struct Progress {
 
 // What a fit leaves for the next one: the dual variables of its examples. A fit by the same structure, surrogate, costs
 // and classes, of data that differ in some examples, then takes a fraction of the passes. Examples are known by their
-// place; those that are new start afresh, and for m4n and m3n the sequences and graphs whose labels or edges changed.
-// m4n and m3n on rankings and matchings always start afresh.
+// place; those that are new start afresh, and for m4n and m3n the sequences, rankings, matchings and graphs whose
+// outputs or edges changed.
 struct WarmStart {
   std::any point;
   std::string kind;  // of which structure, surrogate, costs and classes

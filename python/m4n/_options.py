@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import numbers
+import os
 from decimal import Decimal
 from typing import Any, Iterator, Optional
 
@@ -26,6 +27,8 @@ PARAMETER_OF = {
     "hash": "hash_bits",
     "folds": "cv",
     "surrogates": "surrogate",
+    "every": "checkpoint_every",
+    "resume": "resume_from",
 }
 
 MOST_THREADS = 4096
@@ -185,7 +188,26 @@ def solver_options(estimator: Any) -> dict[str, str]:
         options["lambda"] = number("lam", estimator.lam)
     if estimator.standardize is not None:
         options["standardize"] = yes_no("standardize", estimator.standardize)
+    for option, parameter in (("checkpoint", "checkpoint"), ("resume", "resume_from")):
+        if getattr(estimator, parameter, None) is not None:
+            options[option] = file_name(parameter, getattr(estimator, parameter))
+    if "checkpoint" in options:
+        options["every"] = number("checkpoint_every", estimator.checkpoint_every)
     return options
+
+
+def file_name(name: str, value: Any) -> str:
+    """The name of a file that the library opens."""
+    try:
+        path = os.fsdecode(os.fspath(value))
+        path.encode()
+    except TypeError:
+        raise TypeError(f"{name} must be the name of a file, found {shown(value)}") from None
+    except UnicodeEncodeError:
+        raise refusal(name, value, "a name in UTF-8") from None
+    if not path or "\0" in path:
+        raise refusal(name, value, "the name of a file")
+    return path
 
 
 def surrogate_options(estimator: Any, decoders: tuple[str, ...]) -> dict[str, str]:

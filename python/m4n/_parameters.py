@@ -92,8 +92,24 @@ class LamParameter:
         metadata=doc(
             "bool",
             """Whether fit starts where the last one ended, so that a fit of data of which a few rows changed takes a
-            fraction of the passes. Examples are known by their place. m4n and m3n on rankings and matchings, and qs,
-            start afresh all the same.""",
+            fraction of the passes. Examples are known by their place. qs starts afresh all the same.""",
+        ),
+    )
+    checkpoint: Any = field(
+        default=None,
+        metadata=doc(
+            "path or None",
+            """A file that keeps where fit stands, written every checkpoint_every seconds, at the end and on Ctrl-C, so
+            that a fit that was killed goes on from there.""",
+        ),
+    )
+    checkpoint_every: float = field(default=300.0, metadata=doc("float", "Seconds between two checkpoints."))
+    resume_from: Any = field(
+        default=None,
+        metadata=doc(
+            "path or None",
+            """Go on where this checkpoint, of the same data and parameters, stands: the model is the same, byte by
+            byte, as that of a fit that never stopped.""",
         ),
     )
 

@@ -299,9 +299,9 @@ std::vector<OptionRow> make_table() {
             "byte by byte, as if training had never stopped; --time-limit and --epochs may be others",
             every_task, on_the_run},
            "the name of a file", &T::resume));
-  add(text({"init", "MODEL.m4n|FILE.m4nc", "from nothing",
-            "start from an earlier model, or from the dual point of a checkpoint, with new data or options"},
-           "the name of a model or checkpoint", &T::init));
+  add(text({"init", "FILE.m4nc", "from nothing",
+            "start from the dual point of a checkpoint of an earlier fit, with new data, lambda or features"},
+           "the name of a file", &T::init));
   add(choice<SolverKind>(
       {"solver", "", "auto",
        "prox: proximal dual ascent (for sequences with crf: exponentiated gradient); atoms: m4n and m3n on sequences, "
