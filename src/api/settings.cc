@@ -48,12 +48,12 @@ Settings settings_of(const TrainOptions& options, const Dataset& data, std::span
     const std::string text = row.given(options) ? row.text(options) : "";
     out.emplace_back(row.name, text.empty() ? row.fallback : text);
   }
-  for (const auto& [name, value] : structure.settings(options, data)) {
-    const auto same = std::find_if(out.begin(), out.end(), [&](const auto& entry) { return entry.first == name; });
+  for (const auto& own : structure.settings(options, data)) {
+    const auto same = std::find_if(out.begin(), out.end(), [&](const auto& entry) { return entry.first == own.first; });
     if (same == out.end())
-      out.emplace_back(name, value);
+      out.push_back(own);
     else
-      same->second = value;  // of files: what is in them, not what they are called
+      same->second = own.second;  // of files: what is in them, not what they are called
   }
   return out;
 }

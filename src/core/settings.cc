@@ -8,11 +8,12 @@
 namespace m4n::detail {
 
 std::string difference(const Settings& now, const Settings& before) {
-  for (const auto& [name, value] : now) {
+  for (const auto& entry : now) {
     const auto found =
-        std::find_if(before.begin(), before.end(), [&](const auto& entry) { return entry.first == name; });
-    if (found == before.end()) return fmt::format("{} is {} now, missing there", name, value);
-    if (found->second != value) return fmt::format("{} is {} now, {} there", name, value, found->second);
+        std::find_if(before.begin(), before.end(), [&](const auto& other) { return other.first == entry.first; });
+    if (found == before.end()) return fmt::format("{} is {} now, missing there", entry.first, entry.second);
+    if (found->second != entry.second)
+      return fmt::format("{} is {} now, {} there", entry.first, entry.second, found->second);
   }
   return {};
 }

@@ -53,7 +53,7 @@ class Checkpoint {
   // `kind`: of its dual point, as in WarmStart.
   Checkpoint(std::string file, double seconds, Settings settings, std::string kind);
   // Goes on where the file says. Throws Error where it is damaged, or of other settings.
-  void resume(const std::string& file);
+  void resume(const std::string& path);
 
  private:
   friend class CheckpointScope;

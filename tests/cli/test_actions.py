@@ -111,7 +111,14 @@ def test_dearer_rejection_is_rarer(m4n, small, tmp_path):
 
 def test_a_price_nobody_pays_changes_nothing(m4n, small, tmp_path):
     for surrogate in ("m4n", "crf"):
-        m4n.train(small, tmp_path / "plain.m4n", "--surrogate", surrogate, "--decode", "expected" if surrogate == "crf" else "adversary")
+        m4n.train(
+            small,
+            tmp_path / "plain.m4n",
+            "--surrogate",
+            surrogate,
+            "--decode",
+            "expected" if surrogate == "crf" else "adversary",
+        )
         m4n.train(small, tmp_path / "dear.m4n", "--reject", "1000", "--surrogate", surrogate)
         plain, dear = (m4n.json("info", tmp_path / name) for name in ("plain.m4n", "dear.m4n"))
         assert plain["lambda"] == dear["lambda"]

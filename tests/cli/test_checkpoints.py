@@ -5,7 +5,6 @@ import signal
 import subprocess
 
 import pytest
-
 from conftest import DONE, FAILED, INTERRUPTED, WRONG_USAGE
 
 # What is generated, and what training takes then; a second or so on one core, so that there is something to kill.

@@ -81,7 +81,9 @@ def test_bad_files(m4n, tmp_path):
 def test_unknown_names_list_the_known_and_large_losses_end(m4n, tmp_path):
     for extra in ([], ["--k", "3"]):
         message = m4n("loss", "zeroone", *extra, expect=2).stderr
-        assert "'zeroone' is neither a file nor the name of a loss" in message and "zero-one, absolute, squared" in message
+        assert (
+            "'zeroone' is neither a file nor the name of a loss" in message and "zero-one, absolute, squared" in message
+        )
     (tmp_path / "one.csv").write_text(",a\na,0\n")
     assert "expected at least 2" in m4n("loss", tmp_path / "one.csv", expect=1).stderr
     assert "at least" in m4n("loss", "squared", "--k", "100", expect=0).stdout

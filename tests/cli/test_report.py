@@ -82,7 +82,11 @@ def test_names_are_escaped(m4n, tmp_path):
 def test_many_classes_and_few(m4n, tmp_path):
     for k, n in ((2, 60), (200, 2000)):
         data, model = tmp_path / "many.csv", tmp_path / "many.m4n"
-        odd_data(data, [f"a rather long name of the class {t} of {k} " + "\N{GREEK SMALL LETTER OMEGA}" * 40 for t in range(k)], n)
+        odd_data(
+            data,
+            [f"a rather long name of the class {t} of {k} " + "\N{GREEK SMALL LETTER OMEGA}" * 40 for t in range(k)],
+            n,
+        )
         m4n("train", data, "--id", "id", "--surrogate", "crf", "--tol", 0.1, "--model", model, expect=DONE)
         Page(m4n("report", model, data, "--id", "id", expect=DONE).stdout)
 
@@ -110,13 +114,18 @@ def test_numbers_agree(m4n, tmp_path):
     assert any(name.startswith("the same scores, decoded by argmax") for name in bars)
     assert any(name.startswith("crf") for name in bars)
     shares = [row for row in rows if len(row) == 6 and row[4].endswith("%")]
-    expected = {(t, p): losses[(truth == t) & (predicted == p)].sum() / losses.sum() for t in range(3) for p in range(3)}
+    expected = {
+        (t, p): losses[(truth == t) & (predicted == p)].sum() / losses.sum() for t in range(3) for p in range(3)
+    }
     expected = {pair: share for pair, share in expected.items() if share > 0}
     assert {(names.index(row[0]), names.index(row[1])) for row in shares} == set(expected)
     for row in shares:
         pair = names.index(row[0]), names.index(row[1])
         assert float(row[4][:-1]) == pytest.approx(100 * expected[pair], rel=1e-2)
-        assert float(row[3]) == pytest.approx(cost[pair]) and int(row[2]) == ((truth == pair[0]) & (predicted == pair[1])).sum()
+        assert (
+            float(row[3]) == pytest.approx(cost[pair])
+            and int(row[2]) == ((truth == pair[0]) & (predicted == pair[1])).sum()
+        )
     assert [float(row[4][:-1]) for row in shares] == sorted((float(row[4][:-1]) for row in shares), reverse=True)
     priced = [row for row in rows if len(row) == 5 and row[0] in names and row[1] in names]
     for row in priced:
@@ -232,7 +241,11 @@ def test_the_checksum_tells_models_apart_and_training_data_are_known(m4n, tmp_pa
 def test_what_comes_by_standard_input_is_not_overwritten(m4n, tmp_path):
     data, model = generated(m4n, "multiclass", tmp_path)
     text = data.read_bytes()
-    for command in (["predict", model, "--out", data], ["report", model, "-", "--out", data], ["train", "-", "--model", data]):
+    for command in (
+        ["predict", model, "--out", data],
+        ["report", model, "-", "--out", data],
+        ["train", "-", "--model", data],
+    ):
         with data.open("rb") as file:
             assert "is also the standard input" in m4n(*command, stdin=file, expect=2).stderr
         assert data.read_bytes() == text

@@ -62,7 +62,12 @@ def test_protocols_share_splits_and_run_the_algorithms_they_name(m4n, tmp_path):
         return json.loads((tmp_path / "cells" / name / "settings.json").read_text())
 
     paper, exact, best = (settings(f"iris-{protocol}-m4n") for protocol in ("paper", "exact", "best"))
-    assert [paper[name] for name in ("solver", "oracle", "oracle-iterations", "epochs")] == ["gbcfw", "spmp", "20", "50"]
+    assert [paper[name] for name in ("solver", "oracle", "oracle-iterations", "epochs")] == [
+        "gbcfw",
+        "spmp",
+        "20",
+        "50",
+    ]
     assert paper["candidates"] == [["m4n", 0.0, "argmax"]]
     assert settings("iris-paper-m3n")["average"] == "yes" and settings("iris-paper-m3n")["solver"] == "gbcfw"
     assert settings("iris-paper-crf")["solver"] == "prox"

@@ -50,7 +50,11 @@ def refused(m4n, *arguments):
 
 def test_unknown_command_lists_the_valid_ones(m4n):
     message = refused(m4n, "trian", "x.csv")
-    assert "'trian'" in message and "Did you mean 'train'?" in message and "predict, eval, cv, report, loss, info, dump" in message
+    assert (
+        "'trian'" in message
+        and "Did you mean 'train'?" in message
+        and "predict, eval, cv, report, loss, info, dump" in message
+    )
     assert "'zzzzz'" in refused(m4n, "help", "zzzzz")
 
 
