@@ -127,6 +127,7 @@ class AtomAscent {
         order_(problem.examples()),
         rng_(options.seed, 1) {
     std::iota(order_.begin(), order_.end(), 0U);
+    rng_.shuffle(std::span(order_));
   }
 
   // A gap of a block, this share of what would keep the whole from its tolerance.
@@ -151,7 +152,6 @@ class AtomAscent {
   // Goes on with the pass that is being made; false where it was told to stop before the end.
   template <class Pause>
   bool pass(bool full, const Pause& pause) {
-    if (place_ == 0) rng_.shuffle(std::span(order_));
     const std::size_t n = order_.size(), slice = std::max<std::size_t>(1, n / 16);
     while (place_ < n) {
       const Pass before = now_;
@@ -170,6 +170,7 @@ class AtomAscent {
     }
     place_ = followed_ = 0;
     value_ += now_.gain;
+    rng_.shuffle(std::span(order_));  // here, for a pass may be told to stop before its first visit
     return true;
   }
 
@@ -205,7 +206,7 @@ class AtomAscent {
                       }
                       sums[at] = sum;
                     });
-    if (given_up) return std::nullopt;
+    if (given_up || give_up()) return std::nullopt;  // the last oracles may have given up, too
     return std::accumulate(sums.begin(), sums.end(), 0.0);
   }
 

@@ -198,9 +198,11 @@ TEST_P(EveryStructure, ResumedTrainingEndsTheSame) {
       options.checkpoint = folder / "kept";
       std::remove(options.checkpoint.c_str());
       options.resume.clear();
-      for (int run = 1; run < 200 && found.empty(); ++run) {  // that get farther and farther
-        int asked = 0;
-        FitResult result = fit(file.data, options, {1, {}, [&] { return asked++ >= 7 * run; }});
+      Rng luck(1);
+      for (std::uint64_t run = 1; run < 200 && found.empty(); ++run) {  // that get farther and farther
+        std::uint64_t asked = 0;
+        const std::uint64_t most = 4 * run + luck.below(3 * run);
+        FitResult result = fit(file.data, options, {1, {}, [&] { return asked++ >= most; }});
         if (!result.report.interrupted) found = result.model.to_bytes();
         resumed += options.resume.empty() ? 0 : 1;
         if (std::ifstream(options.checkpoint)) options.resume = options.checkpoint;
