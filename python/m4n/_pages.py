@@ -125,9 +125,10 @@ class Pages:
             ("lam", f"{self.lam_:.6g}"),
             (
                 "certificate",
-                f"The best possible objective lies between {certificate.dual:.6g} and {certificate.primal:.6g}, where "
-                f"this model is: longer training lowers it by at most {certificate.relative_gap:.3%}. "
-                + ("That is within tol." if certificate.converged else "That is more than tol: training ended early."),
+                f"The best possible objective lies between {certificate.dual:.6g} and {certificate.primal:.6g}. This "
+                f"model is at {certificate.primal:.6g}: longer training lowers it by at most "
+                f"{certificate.relative_gap:.3%}, which is "
+                + ("within tol." if certificate.converged else "more than tol: training ended early."),
             ),
             ("more", "docs/python.md, How to read the certificate; report(X, y) makes a page with pictures"),
         ]
@@ -141,7 +142,7 @@ class Pages:
             f"<tr><th {cell}>{html.escape(name)}</th><td {cell}>{html.escape(text)}</td></tr>"
             for name, text in self._facts()
         )
-        return f'<table class="m4n-summary"><caption>{html.escape(type(self).__name__)}</caption>{rows}</table>'
+        return f'<table class="m4n-summary">{rows}</table>'
 
     def _repr_html_inner(self: Any) -> str:
         return super()._repr_html_inner() + self._summary()  # type: ignore[misc]

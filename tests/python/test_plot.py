@@ -3,11 +3,11 @@
 import subprocess
 import sys
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import blobs
+from matplotlib import pyplot
 from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
@@ -16,11 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import m4n
-
-matplotlib.use("Agg")
-from matplotlib import pyplot
-
-from m4n.plot import CertificateDisplay, CostConfusionDisplay, LambdaPathDisplay, ReliabilityDisplay, reliability
+from m4n.plot import CertificateDisplay, CostConfusionDisplay, LambdaPathDisplay, ReliabilityDisplay
+from m4n.plot.reliability import reliability
 
 COST = np.array([[0, 1, 2.5], [2, 0, 1], [3, 1.5, 0]])
 
@@ -153,6 +150,10 @@ def test_what_the_cost_display_refuses():
         CostConfusionDisplay.from_predictions(y, y, [[0, 1], [1, 0]])
     with pytest.raises(m4n.Error, match="from_estimator knows the columns"):
         CostConfusionDisplay.from_predictions(["a", "b"], ["a", "b"], [[0, "amount"], [1, 0]])
+    with pytest.raises(m4n.Error, match="y is empty"):
+        CostConfusionDisplay.from_estimator(model, X, [])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        CostConfusionDisplay.from_estimator(model, X, y[1:])
     with pytest.raises(m4n.Error, match="cost_matrix must be one of"):
         CostConfusionDisplay.from_predictions(y, y, "hamming")
 
@@ -317,6 +318,10 @@ def test_what_the_reliability_display_refuses():
         ReliabilityDisplay.from_predictions(y, np.full((60, 2), 0.5))
     with pytest.raises(m4n.Error, match="y_prob must be n x k probabilities, from 0 to 1"):
         ReliabilityDisplay.from_predictions(y, np.full((60, 3), 1.5))
+    with pytest.raises(m4n.Error, match="y_true is empty"):
+        ReliabilityDisplay.from_predictions([], np.zeros((0, 3)))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        ReliabilityDisplay.from_predictions(y[1:], np.full((60, 3), 0.3))
     with pytest.raises(m4n.Error, match="n_bins"):
         ReliabilityDisplay.from_predictions(y, np.full((60, 3), 0.3), n_bins=0)
 
