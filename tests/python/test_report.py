@@ -168,6 +168,19 @@ def test_weights():
         model.report(X, y, sample_weight=-weight)
 
 
+def test_weights_of_sequences_count_as_repeated_ones():
+    X, y = tagged(30)
+    model = m4n.MaxMinSequenceLabeler().fit(X[:10], y[:10])
+    rows = [*range(30), *range(15)]
+
+    def cost(page):
+        return re.search("a prediction costs ([0-9.]+) in the mean", page)[1]
+
+    weighted = cost(model.report(X, y, sample_weight=[2.0] * 15 + [1.0] * 15, markdown=True))
+    assert weighted == cost(model.report([X[i] for i in rows], [y[i] for i in rows], markdown=True))
+    assert weighted != cost(model.report(X, y, markdown=True))
+
+
 def test_names_are_escaped():
     X, y = blobs(n=60)
     frame = pd.DataFrame(X[:, :2], columns=[SCRIPT, "x"], index=[f"<b>{i}" for i in range(60)])
