@@ -40,6 +40,22 @@ inline Context with_threads(unsigned threads) {
   return out;
 }
 
+// A training as numpy has it: an array by quantity, an entry by certificate.
+nb::dict log_columns(const std::vector<Progress>& log);
+
+// write(path) without the GIL; what it refuses is an OSError. Paths are bytes, as the system has them.
+template <class Write>
+void write_to(const nb::bytes& path, const Write& write) {
+  try {
+    const std::string name(path.c_str(), path.size());
+    const nb::gil_scoped_release released;
+    write(name);
+  } catch (const Error& error) {
+    PyErr_SetString(PyExc_OSError, error.what());
+    throw nb::python_error();
+  }
+}
+
 // The pieces of a message: whether it is the name of an option, its text, whether it belongs to the remedy.
 nb::list pieces_of(const Message& message);
 
@@ -47,6 +63,7 @@ void bind_data(nb::module_& module);
 void bind_attributes(nb::module_& module);
 void bind_fit(nb::module_& module);
 void bind_model(nb::module_& module);
+void bind_report(nb::module_& module);
 void bind_oracles(nb::module_& module);
 void bind_structured_oracles(nb::module_& module);
 void bind_class_batches(nb::module_& module);

@@ -98,6 +98,13 @@ void bind_data(nb::module_& module) {
           "set_weights", [](Data& data, const RealVector& weight) { data.value.weight = to_vector(weight); },
           nb::arg("weight"))
       .def(
+          "set_labels",
+          [](Data& data, const IntVector& label, const Runs& labels) {
+            data.value.label = to_vector(label);
+            data.value.labels = groups_of(labels, data.value.label.size());
+          },
+          nb::arg("label"), nb::arg("labels"), "As in examples(), where the rows were there before.")
+      .def(
           "set_costs", [](Data& data, const CostNumbers& costs) { data.value.costs = cost_columns(costs); },
           nb::arg("costs"), "Names of columns, and their numbers, n x names: what costs of the examples name.")
       .def("set_edges", &set_edges, nb::arg("counts"), nb::arg("ends"), nb::arg("features"), nb::arg("columns"),

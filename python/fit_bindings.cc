@@ -45,25 +45,29 @@ TrainOptions options_for(const Data& data, const TextOptions& options, Costs cos
   return out;
 }
 
-// fit() with what Ctrl-C and an observer need.
-Model fitted(Dataset examples, const TrainOptions& train, unsigned threads, const nb::object& observe,
-             std::shared_ptr<WarmStart> start = {}) {
-  return run_interruptibly([&](StopFlag& flag) {
+// fit() with what Ctrl-C and an observer need: the model, and the log of its training.
+nb::tuple fitted(Dataset examples, const TrainOptions& train, unsigned threads, const nb::object& observe,
+                 std::shared_ptr<WarmStart> start = {}) {
+  std::vector<Progress> log;
+  Model model = run_interruptibly([&](StopFlag& flag) {
     const Observer watcher(observe, flag);
     Context context = with_threads(threads);
     context.cancelled = [&flag] { return flag.raised(); };
     context.start = start;
-    if (watcher)
-      context.observe = [&](const Progress& p) { watcher(p.epoch, p.seconds, p.primal, p.dual, p.relative_gap); };
+    context.observe = [&](const Progress& p) {
+      log.push_back(p);
+      if (watcher) watcher(p.epoch, p.seconds, p.primal, p.dual, p.relative_gap);
+    };
     FitResult result = fit(std::move(examples), train, context);
     watcher.rethrow();
     return std::move(result.model);
   });
+  return nb::make_tuple(std::move(model), log_columns(log));
 }
 
 // `total`: the sum of weights that stand for repeated examples, which the usual lambda is of.
-Model fit_model(Data& data, const TextOptions& options, Costs cost, std::optional<double> total, unsigned threads,
-                const nb::object& observe, const std::shared_ptr<WarmStart>& start) {
+nb::tuple fit_model(Data& data, const TextOptions& options, Costs cost, std::optional<double> total, unsigned threads,
+                    const nb::object& observe, const std::shared_ptr<WarmStart>& start) {
   TrainOptions train = options_for(data, options, std::move(cost));
   if (!train.lambda && total) train.lambda = usual_lambda(train, data.get(), total);
   return fitted(data.take(), train, threads, observe, start);
@@ -158,7 +162,8 @@ std::vector<std::string> losses(const std::string& task) {
 void bind_fit(nb::module_& module) {
   nb::class_<WarmStart>(module, "WarmStart", "What a fit leaves for the next one.").def(nb::init<>());
   module.def("fit", &fit_model, nb::arg("data"), nb::arg("options"), nb::arg("cost"), nb::arg("total").none(),
-             nb::arg("threads"), nb::arg("observe").none(), nb::arg("start") = nb::none());
+             nb::arg("threads"), nb::arg("observe").none(), nb::arg("start") = nb::none(),
+             "The model, and the log of its training.");
   module.def("choose", &choose, nb::arg("data"), nb::arg("options"), nb::arg("cost"), nb::arg("surrogates"),
              nb::arg("lambdas"), nb::arg("extend"), nb::arg("splits"), nb::arg("threads"),
              nb::arg("observe_search").none(), nb::arg("observe_fit").none(),

@@ -154,16 +154,8 @@ nb::bytes bytes_of(const Model& model) {
   return nb::bytes(bytes.data(), bytes.size());
 }
 
-// Paths are bytes, as the system has them.
 void save(const Model& model, const nb::bytes& path) {
-  try {
-    const std::string name(path.c_str(), path.size());
-    const nb::gil_scoped_release released;
-    model.save(name);
-  } catch (const Error& error) {
-    PyErr_SetString(PyExc_OSError, error.what());
-    throw nb::python_error();
-  }
+  write_to(path, [&](const std::string& name) { model.save(name); });
 }
 
 // A field that every model has.
@@ -214,7 +206,8 @@ void bind_model(nb::module_& module) {
       .def_prop_ro("lam", &common<&ModelCommon::lambda>)
       .def_prop_ro("tol", &common<&ModelCommon::tol>)
       .def_prop_ro("epochs", &common<&ModelCommon::epochs>)
-      .def_prop_ro("seed", &common<&ModelCommon::seed>);
+      .def_prop_ro("seed", &common<&ModelCommon::seed>)
+      .def_prop_ro("train_loss", &common<&ModelCommon::train_loss>);
 }
 
 }  // namespace m4n::python

@@ -27,6 +27,13 @@ class Data:
     def set_weights(
         self, weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)]
     ) -> None: ...
+    def set_labels(
+        self,
+        label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        labels: int | Sequence[int],
+    ) -> None:
+        """As in examples(), where the rows were there before."""
+
     def set_costs(
         self,
         costs: tuple[
@@ -164,6 +171,8 @@ class Model:
     def epochs(self) -> int: ...
     @property
     def seed(self) -> int: ...
+    @property
+    def train_loss(self) -> float: ...
 
 class WarmStart:
     """What a fit leaves for the next one."""
@@ -178,7 +187,9 @@ def fit(
     threads: int,
     observe: object | None,
     start: WarmStart | None = None,
-) -> Model: ...
+) -> tuple:
+    """The model, and the log of its training."""
+
 def choose(
     data: Data,
     options: Mapping[str, str],
@@ -215,6 +226,31 @@ def choices(option: str) -> list[str]:
 
 def losses(task: str) -> list[str]:
     """The names of the losses of a task; precision@K stands for all K."""
+
+def page(
+    model: Model,
+    examples: Data | None,
+    unseen: Sequence[str],
+    ids: Sequence[str],
+    names: tuple[str, str],
+    maker: str,
+    log: Sequence[tuple[int, float, float, float, float]],
+    show_examples: bool,
+    markdown: bool,
+    seed: int,
+    threads: int,
+) -> str:
+    """
+    The page of a model, as HTML or Markdown. Labels of examples count the model's, then those unseen.
+    """
+
+def read_log(path: str) -> dict:
+    """
+    What `m4n train --log` wrote: a column by quantity, an entry by certificate.
+    """
+
+def write_file(path: bytes, text: str) -> None:
+    """The file is there whole or not at all."""
 
 def named_cost(name: str, k: int) -> NDArray[numpy.float64]:
     """The k x k costs of a name, [true][predicted]."""

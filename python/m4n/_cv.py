@@ -156,7 +156,7 @@ class Search(SearchParameters):
     def _learn(self: Any, training: Training, X: Any, y: Any, groups: Any) -> Any:
         with in_python_words(self._cost_name):
             splits = splits_of(self.cv, training, int(training.options["seed"]), X, y, groups)
-            found, model = _core.choose(
+            found, (model, self.log_) = _core.choose(
                 training.data, training.options, training.cost, names_of(self.surrogate), descending(self.lams),
                 yes_no("extend", self.extend) == "yes", splits, threads_of(self.n_jobs), cv_printer(self.verbose),
                 printer(self.verbose),

@@ -15,7 +15,17 @@ from . import _core
 from ._certificate import Certificate, warn_unless_converged
 from ._errors import Error
 from ._labels import Costs, classes_from_names
-from ._options import in_python_words, printer, refusal, shown, solver_options, surrogate_options, threads_of, yes_no
+from ._options import (
+    encoded,
+    in_python_words,
+    printer,
+    refusal,
+    solver_options,
+    surrogate_options,
+    threads_of,
+    yes_no,
+)
+from ._pages import Pages
 from ._parameters import LearningParameters
 
 FIRST_BYTES = b"M4NMODEL"  # of every model file
@@ -47,14 +57,6 @@ def undone_on_failure(estimator: Any) -> Iterator[None]:
         raise
 
 
-def encoded(path: Any) -> bytes:
-    """The name of a file as the system has it."""
-    name = os.fsencode(path)
-    if b"\0" in name:
-        raise refusal("path", shown(path), "the name of a file", text="embedded null byte in the path")
-    return name
-
-
 def has_probabilities(estimator: Any) -> bool:
     chosen = getattr(estimator, "_model", None) or estimator
     if chosen.surrogate == "crf" or getattr(chosen, "smoothing", 0) > 0:
@@ -65,7 +67,7 @@ def has_probabilities(estimator: Any) -> bool:
     )
 
 
-class Estimator(LearningParameters, BaseEstimator):
+class Estimator(LearningParameters, Pages, BaseEstimator):
     """An estimator that keeps a model of the library in ``_model``."""
 
     _task: ClassVar[str]
@@ -90,7 +92,7 @@ class Estimator(LearningParameters, BaseEstimator):
         if yes_no("warm_start", getattr(self, "warm_start", False)) == "yes":
             start = self.__dict__.get("_start") or _core.WarmStart()
         with in_python_words(self._cost_name):
-            model = _core.fit(
+            model, self.log_ = _core.fit(
                 training.data, training.options, training.cost, training.total_weight, threads_of(self.n_jobs),
                 printer(self.verbose), start,
             )  # fmt: skip

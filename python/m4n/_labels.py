@@ -131,6 +131,17 @@ def index_of(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     return np.where(classes[found] == y, found, -1)
 
 
+def numbers_to_judge(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    """The number of the class of every label; those that are no class are counted behind, by the names in the list."""
+    label = index_of(labels_to_judge(y, classes), classes)
+    new = label < 0
+    names = [name_of(own) for own in y[new].tolist()]
+    unseen = list(dict.fromkeys(names))
+    number = {name: len(classes) + u for u, name in enumerate(unseen)}
+    label[new] = [number[name] for name in names]
+    return label.astype(np.int32), text_of("class", unseen)
+
+
 def refuse_numbers_sorted_as_words(classes: np.ndarray) -> None:
     """Costs of steps between '1', '10', '9' would not be those anyone means."""
     try:

@@ -210,6 +210,14 @@ def file_name(name: str, value: Any) -> str:
     return path
 
 
+def encoded(path: Any) -> bytes:
+    """The name of a file as the system has it."""
+    name = os.fsencode(path)
+    if b"\0" in name:
+        raise refusal("path", shown(path), "the name of a file", text="embedded null byte in the path")
+    return name
+
+
 def surrogate_options(estimator: Any, decoders: tuple[str, ...]) -> dict[str, str]:
     surrogate = word("surrogate", estimator.surrogate, _core.choices("surrogate"))
     return {"surrogate": surrogate, **decoding_options(estimator, decoders)}

@@ -13,6 +13,7 @@ from ._estimator import Estimator, Training
 from ._features import REALS, feature_options, feature_parameters, features_for_core
 from ._labels import Costs, text_of
 from ._options import in_python_words, threads_of
+from ._pages import Judged, unknown_labels
 from ._parameters import FeatureParameters
 from ._weights import positive_weights, weights_of
 
@@ -42,7 +43,7 @@ class OutputTable(FeatureParameters, Estimator):
         """Those that are given, by numbers of outputs."""
         return []
 
-    def _judged(self, y: Any) -> np.ndarray:
+    def _judged(self, y: Any, examples: int) -> np.ndarray:
         """The outputs to judge predictions by; the columns of a data frame may have any order."""
         names = getattr(self, self._names).tolist()
         if hasattr(y, "columns"):
@@ -51,7 +52,10 @@ class OutputTable(FeatureParameters, Estimator):
                 y = y.iloc[:, [own.index(name) for name in names]]
             elif own != names and names != self._usual_names(len(names)):
                 raise Error(f"y has the columns {own[:5]}; the model was trained on {names[:5]}")
-        return self._numbers_of(y)
+        truth = self._numbers_of(y)
+        if truth.shape != (examples, len(names)):
+            raise Error(f"y has the shape {truth.shape}; expected {(examples, len(names))}")
+        return truth
 
     def _usual_names(self, outputs: int) -> list[str]:
         return [f"{self._letter}{j + 1}" for j in range(outputs)]
@@ -78,11 +82,14 @@ class OutputTable(FeatureParameters, Estimator):
             data, {**options, **named}, Costs(cost), None, examples, weights.kept, total_weight=weights.total
         )
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=REALS)
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=REALS)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        rows = self._rows(X)
         with in_python_words(self._cost_name):
-            return self._model.scores(features_for_core(X), threads_of(self.n_jobs))
+            return self._model.scores(features_for_core(rows), threads_of(self.n_jobs))
 
     def _decoded(self, X: Any) -> np.ndarray:
         """The outputs as the library counts them, n x M."""
@@ -90,12 +97,17 @@ class OutputTable(FeatureParameters, Estimator):
         return self._model.decode(scores, threads_of(self.n_jobs)).reshape(len(scores), -1)
 
     def _mean_cost(self, X: Any, y: Any, sample_weight: Any) -> float:
-        predicted, truth = self._decoded(X), self._judged(y)
-        if predicted.shape != truth.shape:
-            raise Error(f"y has the shape {truth.shape}; expected {predicted.shape}")
+        predicted = self._decoded(X)
+        truth = self._judged(y, len(predicted))
         weight = None if sample_weight is None else positive_weights(sample_weight, predicted)
         lengths = [truth.shape[1]] * len(truth)
         return self._model.mean_loss(lengths, truth.ravel(), predicted.ravel(), weight)
+
+    def _judged_by(self, X: Any, y: Any, costs: Any) -> Judged:
+        rows = self._rows(X)
+        examples, outputs = rows.shape[0], len(getattr(self, self._names))
+        label = unknown_labels(examples * outputs) if y is None else self._judged(y, examples).ravel()
+        return Judged(_core.examples(features_for_core(rows), 1, label, outputs, [], None, [], []))
 
     def _adopt(self, model: Any, classes: Any) -> Any:
         super()._adopt(model, classes)

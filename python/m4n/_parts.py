@@ -11,8 +11,18 @@ import numpy as np
 from . import _core
 from ._errors import Error
 from ._estimator import Estimator
-from ._labels import NO_COSTS, Costs, costs_by_rows, frame_of, index_of, labels_to_judge, refuse_numbers_sorted_as_words
+from ._labels import (
+    NO_COSTS,
+    Costs,
+    costs_by_rows,
+    frame_of,
+    index_of,
+    labels_to_judge,
+    numbers_to_judge,
+    refuse_numbers_sorted_as_words,
+)
 from ._options import listed, word
+from ._pages import Judged, unknown_labels
 from ._parameters import InterceptParameter, doc
 
 
@@ -87,6 +97,17 @@ class PartEstimator(InterceptParameter, Estimator):
         return -self._model.mean_loss(
             lengths, np.concatenate(known).astype(np.int32), np.concatenate(answers).astype(np.int32), None
         )
+
+    def _judged_by_labels(self, data: Any, lengths: list[int], y: Any) -> Judged:
+        """The examples of ``data``, which have so many parts each, with their labels."""
+        label, unseen = unknown_labels(sum(lengths)), list[str]()
+        if y is not None:
+            truth = [labels_of(labels, i, self._noun) for i, labels in enumerate(listed("y", y))]
+            if [len(labels) for labels in truth] != lengths:
+                raise Error("X and y do not have the same lengths")
+            label, unseen = numbers_to_judge(np.concatenate(truth), self.classes_)
+        data.set_labels(label, lengths)
+        return Judged(data, unseen)
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:

@@ -35,11 +35,13 @@ from ._labels import (
     frame_of,
     index_of,
     labels_to_judge,
+    numbers_to_judge,
     predictions_of,
     refuse_numbers_sorted_as_words,
     text_of,
 )
 from ._options import in_python_words, number, refusal, shown, threads_of, word
+from ._pages import Judged, unknown_labels
 from ._parameters import FeatureParameters, doc
 from ._weights import positive_weights, weights_of
 
@@ -75,6 +77,7 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
 
     cost_matrix: Any
     _usual_cost: ClassVar[Optional[str]]
+    _by_example = True
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, costs: Any = None) -> Any:
         """Learn from rows X, dense or CSR, and their labels y.
@@ -177,13 +180,16 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
             self.coef_, self.intercept_ = np.diff(self.coef_, axis=0), np.diff(self.intercept_)
         return self
 
-    def _scores(self, X: Any) -> np.ndarray:
+    def _rows(self, X: Any) -> Any:
+        """What the library reads of X. Columns that are no features need not be there any more."""
         check_is_fitted(self)
-        # Columns that are no features need not be there any more.
         X = without(X, self._model.ignored_columns) if has_columns(X) else X
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=REALS)
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=REALS)
+
+    def _scores(self, X: Any) -> np.ndarray:
+        rows = self._rows(X)
         with in_python_words():
-            return self._model.scores(features_for_core(X), threads_of(self.n_jobs))
+            return self._model.scores(features_for_core(rows), threads_of(self.n_jobs))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores of the classes, n x k, whatever the decoder; for two classes their difference, n."""
@@ -196,10 +202,12 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         ``costs``: n x k x K, where fit was given such costs, unless decode_ is 'argmax'.
         """
         scores = self._scores(X)
-        needed = self.decode_ != "argmax" and self._model.surrogate != "qs"
-        own = given_again(self._model, X, costs, len(scores), needed=needed)
+        own = given_again(self._model, X, costs, len(scores), needed=self._decides_by_costs())
         with in_python_words():
             return self.predictions_[self._model.decode(scores, threads_of(self.n_jobs), own)]
+
+    def _decides_by_costs(self) -> bool:
+        return self.decode_ != "argmax" and self._model.surrogate != "qs"
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Any, *, costs: Any = None) -> np.ndarray:
@@ -236,6 +244,21 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         own = given_again(self._model, X, costs, len(truth), needed=True)
         with in_python_words():
             return -self._model.mean_loss(lengths, truth.astype(np.int32), found.astype(np.int32), sample_weight, own)
+
+    def _judged_by(self, X: Any, y: Any, costs: Any) -> Judged:
+        rows, unseen = self._rows(X), list[str]()
+        examples = rows.shape[0]
+        label = unknown_labels(examples)
+        if y is not None:
+            y = column_or_1d(y, warn=True)
+            check_consistent_length(rows, y)
+            label, unseen = numbers_to_judge(y, self.classes_)
+        needed = y is not None or self._decides_by_costs()
+        own = given_again(self._model, X, costs, examples, needed=needed)
+        data = _core.examples(features_for_core(rows), 1, label, 1, [], None, [], [])
+        if own is not None:
+            data.set_costs(own)
+        return Judged(data, unseen)
 
     @classmethod
     def _parameters_of(cls, model: Any) -> dict[str, Any]:

@@ -45,6 +45,7 @@ class MaxMinClassifier(LamParameter, ClassEstimator):
     classes_, n_features_in_, feature_names_in_, n_iter_
     coef_, intercept_ : of linear features, for X as it comes; one row for two classes
     certificate_ : Certificate, with primal, dual, gap, relative_gap, converged
+    log_ : of the last fit, dict of arrays: epoch, seconds, primal, dual, relative_gap, an entry by certificate
     lam_, decode_, cost_matrix_, gamma_ : what was used
 
     Examples

@@ -17,6 +17,7 @@ from ._estimator import Training, has_probabilities
 from ._features import REALS, features_for_core
 from ._labels import Costs, class_names, encode, predictions_of
 from ._options import in_python_words, listed, shown, threads_of
+from ._pages import Judged
 from ._parameters import LamParameter, documented
 from ._parts import PartEstimator, cut, labels_of
 from ._weights import kept_of, weights_of, with_weights
@@ -157,6 +158,10 @@ class GraphEstimator(PartEstimator):
                 getattr(self._model, function)(data_of(graphs, None, []), threads_of(self.n_jobs)),
                 [len(graph.nodes) for graph in graphs],
             )
+
+    def _judged_by(self, X: Any, y: Any, costs: Any) -> Judged:
+        graphs = graphs_of(X)
+        return self._judged_by_labels(data_of(graphs, None, []), [len(graph.nodes) for graph in graphs], y)
 
     def predict(self, X: Any) -> list[list[Any]]:
         """A list of labels for every graph, one per node."""

@@ -16,6 +16,7 @@ from ._estimator import Estimator, Training, has_probabilities
 from ._features import REALS
 from ._labels import NO_COSTS
 from ._options import in_python_words, listed, threads_of
+from ._pages import Judged, unknown_labels
 from ._parameters import LamParameter, doc, documented
 from ._weights import kept_of, weights_of, with_weights
 
@@ -106,6 +107,11 @@ class MatchingEstimator(Estimator):
         with in_python_words():
             scores = [self._model.scores(part, threads_of(self.n_jobs)) for part in parts]
         return [own.reshape(size, size) for own, size in zip(scores, points)]
+
+    def _judged_by(self, X: Any, y: Any, costs: Any) -> Judged:
+        parts, points = pairs_of(X)
+        partners = unknown_labels(sum(points)) if y is None else partners_of(y, points)
+        return Judged(examples_of(parts, points, partners))
 
     def predict(self, X: Any) -> list[np.ndarray]:
         """The partner of every point of the first set, from 0: one array for every example."""

@@ -26,6 +26,7 @@ from ._labels import (
     predictions_of,
 )
 from ._options import in_python_words, listed, number, refusal, shown, threads_of, word
+from ._pages import Judged
 from ._parameters import LamParameter, doc, documented
 from ._parts import PartEstimator, cut, labels_of
 from ._weights import kept_of, weights_of, with_weights
@@ -246,14 +247,18 @@ class SequenceEstimator(PartEstimator):
         check_is_fitted(self)
         return _core.attribute_names(self._model)
 
-    def _apply(self, function: str, X: Any) -> tuple[np.ndarray, list[int]]:
-        """Answers for all tokens, and the lengths; sequences without tokens have none."""
+    def _sequences(self, X: Any) -> tuple[list[Any], list[int]]:
+        """A list, with the columns that the model knows if there are names; and the lengths."""
         check_is_fitted(self)
         X = listed("X", X)
         names, known = columns_of(X), getattr(self, "feature_names_in_", None)
         if names is not None and known is not None and names != known.tolist():
             raise Error(f"the sequences have the columns {names[:5]}; the model was trained on {known[:5].tolist()}")
-        lengths = [length_of(sequence, i) for i, sequence in enumerate(X)]
+        return X, [length_of(sequence, i) for i, sequence in enumerate(X)]
+
+    def _apply(self, function: str, X: Any) -> tuple[np.ndarray, list[int]]:
+        """Answers for all tokens, and the lengths; sequences without tokens have none."""
+        X, lengths = self._sequences(X)
         tokens = tokens_of([s for s, length in zip(X, lengths) if length > 0]) if any(lengths) else None
         if tokens is None:
             return np.zeros(0), lengths
@@ -270,6 +275,17 @@ class SequenceEstimator(PartEstimator):
             )
         return _core.examples(tokens.x, tokens.lengths, None, 1, [], None, [], [])
 
+    def _full_sequences(self, X: Any) -> tuple[list[Any], list[int]]:
+        """Refuses those without tokens."""
+        X, lengths = self._sequences(X)
+        if 0 in lengths:
+            raise Error(f"sequence {lengths.index(0)} has no tokens; leave it out")
+        return X, lengths
+
+    def _judged_by(self, X: Any, y: Any, costs: Any) -> Judged:
+        X, lengths = self._full_sequences(X)
+        return self._judged_by_labels(self._encoded(tokens_of(X)), lengths, y)
+
     def predict(self, X: Any) -> list[list[Any]]:
         """A list of labels for every sequence."""
         label, lengths = self._apply("predict", X)
@@ -285,11 +301,7 @@ class SequenceEstimator(PartEstimator):
         """For every sequence its k best labellings with their scores, best first; fewer where there are fewer."""
         if isinstance(k, bool) or not isinstance(k, numbers.Integral) or not 1 <= k <= LARGEST_COUNT:
             raise refusal("k", k, f"a whole number from 1 to {LARGEST_COUNT}")
-        check_is_fitted(self)
-        X = listed("X", X)
-        lengths = [length_of(sequence, i) for i, sequence in enumerate(X)]
-        if 0 in lengths:
-            raise Error(f"sequence {lengths.index(0)} has no tokens; leave it out")
+        X, _ = self._full_sequences(X)
         with in_python_words():
             found = _core.k_best(self._model, self._encoded(tokens_of(X)), int(k)) if X else []
         return [[(self.classes_[labels].tolist(), score) for score, labels in own] for own in found]

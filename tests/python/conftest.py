@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before scipy is loaded: else scikit-learn skips a check
+os.environ.setdefault("MPLBACKEND", "Agg")  # pictures without a screen
 
 import numpy as np
 import pytest
