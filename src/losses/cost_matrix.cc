@@ -230,7 +230,7 @@ CostMatrix CostMatrix::with_reject(double cost, const std::vector<std::string>& 
   // Beside such a price the other costs are all alike to the arithmetic of the games.
   constexpr double dearest = 1e9;
   if (cost - largest_ > dearest * range())
-    throw UsageError(
+    throw Error(
         say("--reject {} is more than {:g} times what a mistake costs, so nothing would ever be rejected; => leave it "
             "out, or give a price below {}",
             cost, dearest, largest_));
