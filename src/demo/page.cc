@@ -49,7 +49,7 @@ Section iris_section(const IrisResult& iris) {
   Section out{"150 iris flowers", {}};
   out.exhibits.emplace_back(Words{fmt::format("{} to learn from, {} held out; 0-1 loss, lambda = 1/n.", iris.train_size,
                                               iris.held_out.examples())});
-  Table errors{"Errors", {{""}, {"train error", true}, {"test error", true}, {"relative gap", true}}, {}, {}};
+  Table errors{"Errors", {{"surrogate"}, {"train error", true}, {"test error", true}, {"relative gap", true}}, {}, {}};
   for (std::size_t j = 0; j < demo_surrogates.size(); ++j) {
     const IrisFit& fit = iris.fits[j];
     errors.rows.push_back({in_capitals(demo_surrogates[j]), fmt::format("{:.3f}", fit.train_error),
