@@ -37,6 +37,7 @@ def excess_risk(m4n, style):
 
 CLASSES, EXAMPLES, FRESH, SEEDS = "abcde", 600, 4000, 4
 NOISE = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+FEATURES = {"rbf": "rbf kernel", "linear": "linear features"}
 
 
 def write_circle(path, count, noise, seed):
@@ -52,27 +53,35 @@ def write_circle(path, count, noise, seed):
     path.write_text("\n".join(lines) + "\n")
 
 
-def label_noise(m4n, style, folder):
-    """The error on clean examples of what was learnt from noisy ones, the mean over some samples."""
+def clean_errors(m4n, folder):
+    """By features and surrogate: the error on clean examples for every share of noise, the mean over some samples."""
     fresh, noisy, model = folder / "fresh.csv", folder / "noisy.csv", folder / "model.m4n"
     write_circle(fresh, FRESH, 0, 99)
-    errors = {name: [0.0] * len(NOISE) for name in SURROGATES}
+    errors = {key: [0.0] * len(NOISE) for key in itertools.product(FEATURES, SURROGATES)}
     for (at, noise), seed in itertools.product(enumerate(NOISE), range(SEEDS)):
         write_circle(noisy, EXAMPLES, noise, seed)
-        for name in SURROGATES:
-            options = ("--surrogate", name, "--features", "rbf", "--lambda", "1e-3", "--model", model)
+        for features, name in errors:
+            options = ("--surrogate", name, "--features", features, "--lambda", "1e-3", "--model", model)
             m4n.json("train", noisy, *options)
-            errors[name][at] += m4n.json("eval", model, fresh)["loss"] / SEEDS
-    x, y = svg.Axis(0, NOISE[-1], 64, 660), svg.Axis(-0.02, 0.8, 330, 50)
-    curves = [list(zip(NOISE, errors[name])) for name in SURROGATES]
-    body = [
-        svg.legend(NAMES, 64, 20),
-        svg.chart(curves, x, y, "share of training labels that are wrong", "error on clean examples"),
-    ]
-    shown = NOISE.index(0.6)
-    told = ", ".join(f"{name.upper()} {errors[name][shown]:.2f}" for name in SURROGATES)
-    description = f"Five classes, rbf kernel, {EXAMPLES} examples. With {NOISE[shown]:.0%} wrong labels: {told}."
-    return svg.document("Error under label noise", description, 680, 380, "\n".join(body), style)
+            errors[features, name][at] += m4n.json("eval", model, fresh)["loss"] / SEEDS
+    return errors
+
+
+def label_noise(m4n, style, folder):
+    """A panel for each kind of features: those that can express the best scores, and those that cannot."""
+    errors = clean_errors(m4n, folder)
+    body, told = [svg.legend(NAMES, 60, 20)], []
+    for number, (features, meaning) in enumerate(FEATURES.items()):
+        left = 60 + 384 * number
+        x, y = svg.Axis(0, NOISE[-1], left, left + 300), svg.Axis(-0.02, 0.85, 280, 74)
+        curves = [list(zip(NOISE, errors[features, name])) for name in SURROGATES]
+        body.append(svg.text(left, 58, meaning, css="strong"))
+        body.append(svg.chart(curves, x, y, "share of training labels that are wrong", "error on clean examples"))
+        for at in (NOISE.index(0.4), NOISE.index(0.6)):
+            ends = ", ".join(f"{name.upper()} {errors[features, name][at]:.2f}" for name in SURROGATES)
+            told.append(f"{meaning}, {NOISE[at]:.0%} wrong labels: {ends}.")
+    description = f"Five classes on a circle, {EXAMPLES} examples. {' '.join(told)}"
+    return svg.document("Error under label noise", description, 784, 330, "\n".join(body), style)
 
 
 # ---- the max-min game of three classes, solved by trying all corners of its pieces
