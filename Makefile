@@ -15,7 +15,7 @@ TORCH_VENV := build/torch-venv
 .DEFAULT_GOAL := build
 .PHONY: help build demo test test-build python-build python-test test-torch test-cuda test-long test-dev test-asan \
         test-tsan test-clang test-aarch64 test-wheel test-browser fuzz bench bench-python build-times install format \
-        lint clean
+        pictures lint clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -166,6 +166,9 @@ format: $(LINT_VENV)/ready ## clang-format every C++ file, ruff every Python fil
 	@scripts/install-deps lint
 	scripts/lint --fix-format
 	scripts/lint-python --fix-format
+
+pictures: build ## docs/pictures/*.svg, byte for byte the same each time
+	M4N_BIN=$(abspath $(M4N)) $(PYTHON) scripts/pictures
 
 lint: $(LINT_VENV)/ready ## formatting, clang-tidy, ruff and mypy; any finding is an error
 	@scripts/install-deps build test bench lint

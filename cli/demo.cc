@@ -1,4 +1,4 @@
-// m4n demo: why M4N exists, in two tables. No file is needed, none is written.
+// m4n demo: why M4N exists, in two tables, and as a page. No file is needed.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "demo/demo.h"
+#include "files.h"
 #include "messages.h"
 #include "progress.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 struct DemoArguments {
   Context context;
+  std::string out;
   bool json = false;
 };
 
@@ -44,7 +46,8 @@ std::vector<Study> studies_with_counter(const Context& context) {
   return run_studies(context, [&](std::size_t done, std::size_t all) { counter.draw(done, all); });
 }
 
-int run(const DemoArguments& arguments) {
+int run(const DemoArguments& arguments, const std::string& command) {
+  if (!arguments.out.empty()) require_writable(arguments.out, "--out");
   const auto start = std::chrono::steady_clock::now();
   Context context = arguments.context;
   context.cancelled = stop_requested;
@@ -56,6 +59,11 @@ int run(const DemoArguments& arguments) {
     return interrupted;
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!arguments.out.empty()) {
+    OutputSink sink(arguments.out);
+    sink.write(page_html(demo_page(studies, iris, command)));
+    sink.finish();
+  }
   arguments.json ? print(demo_json(studies, iris, seconds) + "\n")
                  : print(demo_text(studies, iris, seconds, wants_bold()), Printed::styled);
   return done;
@@ -64,16 +72,18 @@ int run(const DemoArguments& arguments) {
 Action declare_demo(Parameters& parameters) {
   auto arguments = std::make_shared<DemoArguments>();
   parameters.flag("json", "print all numbers as one JSON object", arguments->json);
+  parameters.file("out", "FILE.html", "write it as a page, too, with pictures", arguments->out);
   parameters.threads(arguments->context);
-  return [arguments] { return run(*arguments); };
+  return [arguments, &parameters] { return run(*arguments, parameters.command_line("demo")); };
 }
 
 }  // namespace
 
 Command demo_command() {
-  return {"demo", "[--json]", "train M4N, M3N, CRF and QS side by side on embedded data; see why M4N exists",
+  return {"demo", "[--json] [--out FILE.html]",
+          "train M4N, M3N, CRF and QS side by side on embedded data; see why M4N exists",
           "Part 1 trains on synthetic data whose Bayes risk is known and shows the exact excess risk as the number of "
-          "examples grows. Part 2 trains on the iris flowers. No file is read or written.\n",
+          "examples grows. Part 2 trains on the iris flowers. No file is read.\n",
           declare_demo};
 }
 

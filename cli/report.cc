@@ -23,7 +23,7 @@ struct ReportArguments {
 
 Examples read_examples(const ReportArguments& arguments, const Model& model, Truth truth) {
   Input input = Input::open(arguments.data);
-  LineReader lines(input);
+  LineReader lines(input, {arguments.context.threads});
   return structure_of(model).read(lines, model, arguments.options.read, truth, arguments.model);
 }
 
@@ -60,7 +60,7 @@ int run(const ReportArguments& arguments, const Parameters& parameters) {
   request.origin = {{"command", parameters.command_line("report")},
                     {"model", file_origin(arguments.model, model_trailer)}};
   if (!arguments.data.empty()) request.origin.emplace_back("data", file_origin(arguments.data));
-  if (!arguments.log.empty()) request.log = read_training_log(arguments.log);
+  if (!arguments.log.empty()) request.log = read_training_log(arguments.log, model);
   request.examples = !arguments.no_examples;
   request.seed = arguments.options.seed;
   request.context = arguments.context;

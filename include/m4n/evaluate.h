@@ -41,9 +41,11 @@ M4N_API Evaluation evaluate(const Model& model, const Examples& examples, std::s
 M4N_API Evaluation evaluate(const Model& model, const Dataset& data, std::span<const std::int32_t> predicted);
 
 // How far a value would move with other examples of the same kind: between the percentiles 2.5 and 97.5 of its values
-// on resamples, with their standard deviation.
+// on resamples, with their standard deviation. One example does not say how far others may lie from it: all three are
+// not a number then.
 struct Interval {
   double low = 0, high = 0, se = 0;
+  bool known() const { return low <= high; }
 };
 
 struct Bootstrap {

@@ -61,10 +61,12 @@ Bootstrap bootstrap(const Model& model, const Examples& examples, std::span<cons
   Bootstrap out;
   out.replicates = replicates;
   out.seed = seed;
-  const auto row = [&](std::size_t c) { return std::span(value).subspan(c * replicates, replicates); };
-  out.loss = detail::interval_of(row(0));
+  const auto interval = [&](std::size_t c) {
+    return n < 2 ? detail::no_interval : detail::interval_of(std::span(value).subspan(c * replicates, replicates));
+  };
+  out.loss = interval(0);
   for (std::size_t m = 0; m < whole.metrics.size(); ++m)
-    out.metrics.emplace_back(whole.metrics[m].first, detail::interval_of(row(1 + m)));
+    out.metrics.emplace_back(whole.metrics[m].first, interval(1 + m));
   return out;
 }
 

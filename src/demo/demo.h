@@ -11,6 +11,7 @@
 #include "m4n/context.h"
 #include "m4n/dataset.h"
 #include "m4n/options.h"
+#include "reports/page.h"
 #include "structures/classes/labels.h"
 
 namespace m4n::detail {
@@ -69,9 +70,28 @@ IrisResult run_iris(const Context& context);
 
 // ---- the output -------------------------------------------------------------------------------------------------
 
+std::string in_capitals(SurrogateKind surrogate);
+// A gap that was not brought down to the tolerance is marked.
+std::string gap_cell(double gap, bool converged);
+// What is said before and after the first experiment, in lines of at most 100 columns.
+std::vector<std::string> studies_introduction(const std::vector<Study>& studies);
+std::vector<std::string> studies_conclusion();
+// The first flower of each class, then the first two others on which the surrogates disagree.
+std::vector<std::size_t> flowers_to_show(const IrisResult& iris);
+
+struct NextStep {
+  std::string_view command, what;
+};
+inline constexpr std::array<NextStep, 3> next_steps{
+    {{"m4n generate --task multiclass --n 10000 --out noisy.csv", "no rule errs less often than 53%"},
+     {"m4n train noisy.csv --model noisy.m4n", "also --surrogate, --loss COSTS.csv"},
+     {"m4n eval noisy.m4n noisy.csv", "how often it errs, and more"}}};
+
 // `bold`: headings in bold, for terminals.
 std::string demo_text(const std::vector<Study>& studies, const IrisResult& iris, double seconds, bool bold);
 std::string demo_json(const std::vector<Study>& studies, const IrisResult& iris, double seconds);
+// Without times, so that it is the same wherever it is made. `command`: what was typed.
+Page demo_page(const std::vector<Study>& studies, const IrisResult& iris, const std::string& command);
 
 // How fast this machine is, in a few seconds and without any file: oracles, one fit of each surrogate and prediction,
 // on made-up data: 26 clouds of normal points in 16 dimensions that overlap.

@@ -227,6 +227,13 @@ CostMatrix CostMatrix::from_values(std::vector<double> cost, std::size_t k, cons
 }
 
 CostMatrix CostMatrix::with_reject(double cost, const std::vector<std::string>& classes) const {
+  // Beside such a price the other costs are all alike to the arithmetic of the games.
+  constexpr double dearest = 1e9;
+  if (cost - largest_ > dearest * range())
+    throw Error(
+        say("--reject {} is more than {:g} times what a mistake costs, so nothing would ever be rejected; => leave it "
+            "out, or give a price below {}",
+            cost, dearest, largest_));
   std::vector<double> values;
   std::vector<std::string> columns;
   for (std::size_t t = 0; t < k_; ++t) {

@@ -87,18 +87,18 @@ std::vector<Section> answer_sections(const Model& model, const Examples& example
             with_cost > shown_cells ? fmt::format(" {} more pairs cost something.", with_cost - shown_cells) : "")};
     for (std::size_t c = 0; c < shown_cells; ++c) {
       const AnswerCell& cell = cells[c];
-      table.rows.push_back(
-          {kinds.truths[cell.truth], kinds.answers[cell.answer], std::to_string(cell.count),
-           shown_number(cell.cost / cell.weight), shown_percent(cell.cost / sums.total(whole)),
-           fmt::format("{} to {}", shown_percent(intervals[c + 1].low), shown_percent(intervals[c + 1].high))});
+      table.rows.push_back({kinds.truths[cell.truth], kinds.answers[cell.answer], std::to_string(cell.count),
+                            shown_number(cell.cost / cell.weight), shown_percent(cell.cost / sums.total(whole)),
+                            intervals[c + 1].known() ? fmt::format("{} to {}", shown_percent(intervals[c + 1].low),
+                                                                   shown_percent(intervals[c + 1].high))
+                                                     : "-"});
     }
     where.exhibits.emplace_back(std::move(table));
   }
   if (std::find(kinds.declines.begin(), kinds.declines.end(), true) != kinds.declines.end())
-    where.exhibits.emplace_back(
-        Words{fmt::format("{} of {} were declined (rejected, unsure or another action): {} (95% interval {} to {}).",
-                          declined, counted(all, "answer"), shown_percent(sums.ratio(declining, answered)),
-                          shown_percent(intervals[0].low), shown_percent(intervals[0].high))});
+    where.exhibits.emplace_back(Words{fmt::format(
+        "{} of {} were declined (rejected, unsure or another action): {} {}.", declined, counted(all, "answer"),
+        shown_percent(sums.ratio(declining, answered)), interval_text(intervals[0], shown_percent))});
   std::size_t truths = 0;  // that occur, the unseen among them
   for (const AnswerCell& cell : cells) truths = std::max(truths, cell.truth + 1);
   if (kinds.any_pair && with_cost > 0 && truths <= widest_map && answers <= widest_map) {

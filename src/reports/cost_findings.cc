@@ -128,11 +128,20 @@ CrfBaseline crf_baseline(const Model& model, const Examples& examples, const Pag
   return out;
 }
 
-std::string interval_text(const Interval& interval) {
-  return fmt::format("{} to {}", shown_number(interval.low), shown_number(interval.high));
+// A bar with its interval, where there is one.
+Bar bar_of(std::string name, double value, const Interval& interval, bool marked = false) {
+  Bar out{std::move(name), value, {}, {}, marked};
+  if (interval.known()) out.low = interval.low, out.high = interval.high;
+  return out;
 }
 
 }  // namespace
+
+std::string interval_text(const Interval& interval, std::string (*shown)(double)) {
+  if (!interval.known()) return fmt::format("(no interval: {})", one_example_has_no_interval);
+  return fmt::format("({:.0f}% interval {} to {})", 100 * Bootstrap::confidence, shown(interval.low),
+                     shown(interval.high));
+}
 
 CostFindings cost_findings(const Model& model, const Examples& examples, std::span<const double> losses,
                            const PageRequest& request) {
@@ -163,11 +172,11 @@ CostFindings cost_findings(const Model& model, const Examples& examples, std::sp
   CostFindings out;
   Bars bars{"Mean cost, with 95% intervals",
             fmt::format("mean cost per {} (loss {})", noun.one, model.loss_name()),
-            {{"this model", sums.ratio(own, weight), found[0].low, found[0].high, true}},
+            {bar_of("this model", sums.ratio(own, weight), found[0], true)},
             {}};
-  out.sentence = fmt::format("On {} ({}) a prediction costs {} in the mean (95% interval {}).",
+  out.sentence = fmt::format("On {} ({}) a prediction costs {} in the mean {}.",
                              request.data.empty() ? "the data" : request.data, counted(n, noun.one, noun.many),
-                             shown_number(sums.ratio(own, weight)), interval_text(found[0]));
+                             shown_number(sums.ratio(own, weight)), interval_text(found[0], shown_number));
   const double cost = sums.ratio(own, weight), trained = model.common().train_loss;
   if (n == model.common().n && std::abs(cost - trained) <= 1e-9 * std::max(1.0, std::abs(trained)))
     out.sentence +=
@@ -175,7 +184,7 @@ CostFindings cost_findings(const Model& model, const Examples& examples, std::sp
         "what it will cost.";
   for (std::size_t o = 0; o < others.size(); ++o) {
     const auto& [column, name] = others[o];
-    bars.bars.push_back({name, sums.ratio(column, weight), found[o + 1].low, found[o + 1].high});
+    bars.bars.push_back(bar_of(name, sums.ratio(column, weight), found[o + 1]));
   }
   if (!others.empty() && others[0].first == constant)
     out.sentence +=
@@ -201,15 +210,15 @@ CostFindings cost_findings(const Model& model, const Examples& examples, std::sp
     }
     const std::pair<std::size_t, std::size_t> asked[] = {{theirs, crf_weight}, {difference, crf_weight}};
     const std::vector<Interval> intervals = pairs.intervals(asked);
-    bars.bars.push_back({fmt::format("crf, decided by expected cost (on {})", m == n ? "all" : std::to_string(m)),
-                         pairs.ratio(theirs, crf_weight), intervals[0].low, intervals[0].high});
+    bars.bars.push_back(bar_of(fmt::format("crf, decided by expected cost (on {})", m == n ? "all" : std::to_string(m)),
+                               pairs.ratio(theirs, crf_weight), intervals[0]));
     words += fmt::format(
         "The crf (a conditional random field on the same features, lambda 1/n) was fitted twice, each time on one half "
         "of {} of these {}, and judged on the other half. On them this model costs {} and the crf {}: a difference of "
-        "{:+.4g} (95% interval {}). The crf has seen fewer examples than a model trained on all of them.",
+        "{:+.4g} {}. The crf has seen fewer examples than a model trained on all of them.",
         m == n ? "all" : std::to_string(m), noun.many, shown_number(pairs.ratio(crf_own, crf_weight)),
         shown_number(pairs.ratio(theirs, crf_weight)), pairs.ratio(difference, crf_weight) + 0.0,
-        interval_text(intervals[1]));
+        interval_text(intervals[1], shown_number));
   } else {
     words += fmt::format("There is no crf to compare with: {}.", crf.why);
   }

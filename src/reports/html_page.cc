@@ -28,7 +28,7 @@ text{fill:var(--ink);font:12px system-ui,sans-serif}
 .s5{stroke:var(--s5)}.dot{stroke:none}
 .dot.s0{fill:var(--s0)}.dot.s1{fill:var(--s1)}.dot.s2{fill:var(--s2)}.dot.s3{fill:var(--s3)}.dot.s4{fill:var(--s4)}
 .dot.s5{fill:var(--s5)}
-.h0,.n0,.none{fill:var(--panel)}.h1,.h2,.h3,.h4,.h5,.h6,.h7,.h8{fill:var(--heat)}
+.paper{fill:var(--paper)}.h0,.n0,.none{fill:var(--panel)}.h1,.h2,.h3,.h4,.h5,.h6,.h7,.h8{fill:var(--heat)}
 .n1,.n2,.n3,.n4,.n5,.n6,.n7,.n8{fill:var(--cold)}
 .h1,.n1{fill-opacity:.1}.h2,.n2{fill-opacity:.2}.h3,.n3{fill-opacity:.3}.h4,.n4{fill-opacity:.4}
 .h5,.n5{fill-opacity:.75}.h6,.n6{fill-opacity:.85}.h7,.n7{fill-opacity:.92}.h8,.n8{fill-opacity:1}
@@ -77,7 +77,7 @@ tip.textContent=cell?row.cells[0].textContent+' \u2192 '+t.tHead.rows[0].cells[c
 cell.textContent:''}});
 )";
 
-constexpr std::size_t longest_cell = 300, widest_picture = 560;
+constexpr std::size_t widest_picture = 560;
 
 std::string cell_html(const std::string& text, const char* tag, bool number, const char* more = "") {
   return fmt::format("<{0}{2} {3}>{1}</{0}>", tag, html_escaped(cut(text, longest_cell)), more,
@@ -104,6 +104,18 @@ std::string note_html(const std::string& note) {
 }
 std::string heading(const std::string& title) {
   return title.empty() ? "" : fmt::format("<h3>{}</h3>", html_escaped(title));
+}
+
+// The rules with the values of the colours in place of their names, which only browsers know.
+std::string with_values(std::string rules, std::string_view named) {
+  constexpr std::string_view use = "var(--";
+  for (std::size_t at = rules.find(use); at != std::string::npos; at = rules.find(use, at)) {
+    const std::size_t end = rules.find(')', at);
+    const std::string name = fmt::format("--{}:", rules.substr(at + use.size(), end - at - use.size()));
+    const std::size_t value = named.find(name) + name.size();
+    rules.replace(at, end + 1 - at, named.substr(value, named.find_first_of(";}", value) - value));
+  }
+  return rules;
 }
 
 class HtmlWriter {
@@ -227,23 +239,30 @@ std::string page_html(const Page& page) {
 }
 
 std::string svg_file(const Exhibit& exhibit) {
-  const Picture picture = std::visit(
-      [](const auto& shown) -> Picture {
+  std::string title;
+  Picture picture;
+  std::visit(
+      [&](const auto& shown) {
         using Shown = std::decay_t<decltype(shown)>;
-        if constexpr (std::is_same_v<Shown, Drawing>)
-          return {shown.svg, shown.description, shown.width, shown.height};
-        else if constexpr (std::is_same_v<Shown, Words> || std::is_same_v<Shown, Table>)
+        if constexpr (std::is_same_v<Shown, Words> || std::is_same_v<Shown, Table>) {
           throw Error("text and tables are no pictures");
-        else
-          return picture_of(shown);
+        } else {
+          title = shown.title;
+          if constexpr (std::is_same_v<Shown, Drawing>)
+            picture = {shown.svg, shown.description, shown.width, shown.height};
+          else
+            picture = picture_of(shown);
+        }
       },
       exhibit);
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{2:.0f}\" height=\"{3:.0f}\" "
-      "role=\"img\"><title>{4}</title><style>{5}@media (prefers-color-scheme:dark){{{6}}}{7}</style>"
-      "<rect width=\"100%\" height=\"100%\" style=\"fill:var(--paper)\"/>{8}</svg>\n",
-      picture.width, picture.height, 1.5 * picture.width, 1.5 * picture.height, html_escaped(picture.description),
-      colours, dark_colours, picture_style, picture.svg);
+      "role=\"img\" aria-labelledby=\"t d\"><title id=\"t\">{4}</title><desc id=\"d\">{5}</desc>"
+      "<style>{6}@media (prefers-color-scheme:dark){{{7}}}</style>"
+      "<rect width=\"100%\" height=\"100%\" class=\"paper\"/>{8}</svg>\n",
+      picture.width, picture.height, 1.5 * picture.width, 1.5 * picture.height, html_escaped(title),
+      html_escaped(picture.description), with_values(picture_style, colours), with_values(picture_style, dark_colours),
+      picture.svg);
 }
 
 }  // namespace m4n::detail

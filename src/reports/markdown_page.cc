@@ -17,6 +17,10 @@ std::string markdown_escaped(std::string_view text) {
   return out;
 }
 
+std::string cell_markdown(const std::string& text) {
+  return fmt::format(" {} |", markdown_escaped(cut(text, longest_cell)));
+}
+
 class MarkdownWriter {
  public:
   std::string text;
@@ -26,13 +30,13 @@ class MarkdownWriter {
     if (!table.title.empty()) text += fmt::format("### {}\n\n", markdown_escaped(table.title));
     std::string names = "|", rule = "|";
     for (const Column& column : table.columns) {
-      names += fmt::format(" {} |", markdown_escaped(column.name));
+      names += cell_markdown(column.name);
       rule += column.number ? "---:|" : "---|";
     }
     text += names + "\n" + rule + "\n";
     for (const auto& row : table.rows) {
       text += "|";
-      for (const std::string& cell : row) text += fmt::format(" {} |", markdown_escaped(cell));
+      for (const std::string& cell : row) text += cell_markdown(cell);
       text += "\n";
     }
     text += "\n";

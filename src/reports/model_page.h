@@ -7,6 +7,7 @@
 
 #include "m4n/context.h"
 #include "m4n/cross_validate.h"
+#include "m4n/evaluate.h"
 #include "m4n/model.h"
 #include "m4n/read.h"
 #include "reports/page.h"
@@ -28,14 +29,17 @@ Page model_page(const Model& model, const Examples* examples, const PageRequest&
 // `refit`: the choice, fitted on all data; null: it was not.
 Page cv_page(const CvResult& result, const CvOptions& options, const Model* refit, const PageRequest& request);
 
-// The lines of `train --log`; throws Error, with the line, where it is none.
-std::vector<Progress> read_training_log(const std::string& path);
+// The lines of `train --log`; throws Error, with the line, where it is none, and where it is that of another model.
+std::vector<Progress> read_training_log(const std::string& path, const Model& model);
 
 // "file.csv, CRC-64/XZ 1f.." of a file that can be read again, without the last `trailer` bytes; standard input has
 // only its name.
 std::string file_origin(const std::string& path, std::size_t trailer = 0);
 // A model file ends with its own checksum, which makes the checksum of the whole the same for all of them.
 inline constexpr std::size_t model_trailer = 8;
+
+// "(95% interval 0.1 to 0.2)", or why there is none.
+std::string interval_text(const Interval& interval, std::string (*shown)(double));
 
 // ---- sections of a page
 

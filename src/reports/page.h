@@ -26,6 +26,7 @@ std::string svg_file(const Exhibit& picture);
 std::string html_escaped(std::string_view text);
 // What is too long for a name in a table or a picture, cut behind a whole character.
 std::string cut(std::string_view text, std::size_t most);
+inline constexpr std::size_t longest_cell = 300;
 
 // The inside of an <svg>, its size, and what it shows in a sentence.
 struct Picture {

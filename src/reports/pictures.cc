@@ -72,7 +72,10 @@ class Axis {
   double from_, to_, low_ = 0, high_ = 1;
 };
 
-std::string mark_text(double value) { return fmt::format("{:.3g}", value); }
+// Thousands in full, for few know 1e+04 at a glance.
+std::string mark_text(double value) {
+  return std::abs(value) >= 1000 && std::abs(value) < 1e6 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
 
 // Steps of colour by the share of the largest; what is beyond zero on the other side has the other colour.
 std::string heat_class(double value, double largest) {
@@ -174,7 +177,7 @@ Picture picture_of(const Bars& bars) {
 }
 
 Picture picture_of(const Chart& chart) {
-  constexpr double tall = 230, left = 54, right = 12, top = 8;
+  constexpr double tall = 230, left = 54, right = 24, top = 8;  // half of a mark may stand beyond an axis
   const double inf = std::numeric_limits<double>::infinity();
   double x_low = inf, x_high = -inf, y_low = inf, y_high = -inf;
   const auto widen = [](double v, bool log, double& low, double& high) {

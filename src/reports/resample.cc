@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/interval.h"
 #include "core/rng.h"
 
 namespace m4n::detail {
@@ -39,6 +38,9 @@ double Resample::ratio(std::size_t over, std::size_t under) const {
 }
 
 std::vector<Interval> Resample::intervals(std::span<const std::pair<std::size_t, std::size_t>> ratios) const {
+  std::size_t with_weight = 0;
+  for (std::size_t g = 0; g < groups_; ++g) with_weight += sums_[g * width_] > 0 ? 1U : 0U;
+  if (with_weight < 2) return std::vector<Interval>(ratios.size(), no_interval);
   std::vector<double> values(ratios.size() * replicates), sum(width_);
   for (std::size_t r = 0; r < replicates; ++r) {
     Rng rng(seed_, r);

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "m4n/evaluate.h"
+#include "core/interval.h"
 
 namespace m4n::detail {
 
@@ -25,7 +25,7 @@ class Resample {
   }
   double total(std::size_t column) const;
   double ratio(std::size_t over, std::size_t under) const;
-  // Of column `first` over column `second`, for all pairs on the same resamples.
+  // Of column `first` over column `second`, for all pairs on the same resamples; no_interval of a single example.
   std::vector<Interval> intervals(std::span<const std::pair<std::size_t, std::size_t>> ratios) const;
 
  private:

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/interval.h"
 #include "core/message.h"
 #include "model/model_file.h"
 #include "structures/structure.h"
@@ -142,11 +143,14 @@ std::string eval_text(const Evaluation& evaluation, const Model& model, const Bo
   const std::size_t first = lines.size();
   lines.emplace_back(fmt::format("loss ({})", model.loss_name()), short_number(evaluation.loss));
   for (const auto& [name, value] : evaluation.metrics) lines.emplace_back(name, short_number(value));
-  if (bootstrap != nullptr) add_intervals(lines, first, *bootstrap);
+  const bool intervals = bootstrap != nullptr && bootstrap->loss.known();
+  if (intervals) add_intervals(lines, first, *bootstrap);
   std::string text = aligned(lines);
-  if (bootstrap != nullptr)
+  if (intervals)
     text += fmt::format("[low, high]: the middle {:.0f}% of the values on {} resamples of the examples (seed {})\n",
                         100 * Bootstrap::confidence, bootstrap->replicates, bootstrap->seed);
+  else if (bootstrap != nullptr)
+    text += fmt::format("no intervals: {}\n", one_example_has_no_interval);
   text += found_text("label", evaluation.labels) + found_text("chunk", evaluation.chunks);
   const std::size_t k = model.k(), width = model.predictions().size();
   if (evaluation.confusion.empty() || evaluation.confusion.size() != k * width || many) return text;

@@ -15,7 +15,25 @@
 
 namespace m4n::detail {
 
-std::vector<Progress> read_training_log(const std::string& path) {
+namespace {
+
+// A training returns the least primal and the largest dual value it has seen, digit by digit: both are in its log.
+void refuse_log_of_another(const std::vector<Progress>& log, const Model& model, const std::string& path) {
+  const Certificate& own = model.certificate();
+  const auto has_primal = [&](const Progress& step) { return step.primal == own.primal; };
+  const auto has_dual = [&](const Progress& step) { return step.dual == own.dual; };
+  if (std::any_of(log.begin(), log.end(), has_primal) && std::any_of(log.begin(), log.end(), has_dual)) return;
+  const Progress& last = log.back();
+  throw Error(
+      say("{}: is the log of another training: it ends after {} with the optimum in [{}, {}], while the model has [{}, "
+          "{}] after {}; => give the file that `train --log` wrote when it wrote this model, or leave --log out",
+          path, counted(static_cast<std::uint64_t>(last.epoch), "epoch"), last.dual, last.primal, own.dual, own.primal,
+          counted(static_cast<std::uint64_t>(model.common().epochs), "epoch")));
+}
+
+}  // namespace
+
+std::vector<Progress> read_training_log(const std::string& path, const Model& model) {
   Input input = Input::open(path);
   LineReader lines(input);
   std::vector<Progress> out;
@@ -42,6 +60,7 @@ std::vector<Progress> read_training_log(const std::string& path) {
     out.push_back(step);
   }
   if (out.empty()) throw Error(say("{}: holds no certificate; expected lines of `train --log`", input.name()));
+  refuse_log_of_another(out, model, input.name());
   return out;
 }
 

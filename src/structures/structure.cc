@@ -10,6 +10,7 @@
 #include "core/option_values.h"
 #include "data/input.h"
 #include "data/table.h"
+#include "losses/cost_matrix.h"
 #include "structures/rows_evaluator.h"
 #include "surrogates/registry.h"
 
@@ -21,14 +22,29 @@ bool Structure::takes(std::string_view option) const {
 
 std::vector<std::string> Structure::remarks(const Dataset& data, const TrainOptions& options) const {
   if (!options.reject || traits_.losses == LossFamily::label_sets) return {};
-  const std::vector<double> costs = loss(options, data).values;  // that of rejection among them
-  if (costs.empty() || *options.reject > *std::min_element(costs.begin(), costs.end())) return {};
   TrainOptions without = options;
   without.reject.reset();
-  const std::vector<double> others = loss(without, data).values;
-  const double least = others.empty() ? 0 : *std::min_element(others.begin(), others.end());
-  return {fmt::format("--reject {}: no answer costs less, so everything is rejected; give a price above {}",
-                      *options.reject, least)};
+  const LossSummary others = loss(without, data);
+  const std::size_t k = data.class_names.size();
+  const std::vector<double> costs = others.values.empty() ? CostMatrix::named(others.name, k).values() : others.values;
+  const double price = *options.reject, least = *std::min_element(costs.begin(), costs.end());
+  if (price <= least)
+    return {fmt::format("--reject {}: no answer costs less, so everything is rejected; give a price above {}", price,
+                        least)};
+  // The answer that costs least where it costs most: a rejection that costs more is never the best answer.
+  double sure = *std::max_element(costs.begin(), costs.end());
+  const std::size_t answers = costs.size() / k;
+  for (std::size_t p = 0; p < answers; ++p) {
+    double most = costs[p];
+    for (std::size_t t = 1; t < k; ++t) most = std::max(most, costs[t * answers + p]);
+    sure = std::min(sure, most);
+  }
+  if (data.costs.names.empty() && price > sure)
+    return {fmt::format(
+        "--reject {}: some answer never costs more than {}, so nothing is ever rejected; give a price below that, or "
+        "leave it out",
+        price, sure)};
+  return {};
 }
 
 Decoder Structure::decoder(const TrainOptions& options, const LossSummary& loss) const {

@@ -93,7 +93,7 @@ TrainingData TableStructure::training_data(RawTable table, const TrainOptions& o
                            table.path, shown(table.target_name), shown_list(table.left_out, 10)));
   }
   out.folds = std::move(table.folds);
-  out.data = label(std::move(table), options, out.raw_target);
+  out.data = label(std::move(table), options, note, out.raw_target);
   return out;
 }
 

@@ -42,7 +42,8 @@ class TableStructure : public Structure {
 
  protected:
   virtual OutputColumns output_columns() const = 0;
-  virtual Dataset label(RawTable table, const TrainOptions& options, std::vector<double>& raw_target) const = 0;
+  virtual Dataset label(RawTable table, const TrainOptions& options, const Notes& note,
+                        std::vector<double>& raw_target) const = 0;
   // For a trained model.
   virtual void label(RawTable table, const Model& model, Examples& out) const = 0;
 

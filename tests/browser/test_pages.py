@@ -80,6 +80,12 @@ def test_cross_validation_and_loss(m4n, browser, tmp_path):
     check(browser, page)
 
 
+def test_the_demo(m4n, browser, tmp_path):
+    page = tmp_path / "demo.html"
+    m4n("demo", "--out", page, expect=DONE)
+    check(browser, page)
+
+
 def test_tables_are_sorted_by_a_click(m4n, browser, tmp_path):
     data, model = generated(m4n, "multiclass", tmp_path, 200)
     page = tmp_path / "sorted.html"

@@ -106,7 +106,25 @@ def test_dearer_rejection_is_rarer(m4n, small, tmp_path):
         shares.append(m4n.json("eval", tmp_path / "m.m4n", small)["metrics"]["rejected"])
         said = m4n("train", small, f"--reject={cost}", expect=DONE).stderr
         assert ("no answer costs less, so everything is rejected; give a price above 0" in said) == (float(cost) <= 0)
+        assert ("never costs more than 1, so nothing is ever rejected" in said) == (float(cost) > 1)
     assert shares == sorted(shares, reverse=True) and shares[0] == shares[1] == 1 and shares[-1] == 0
+
+
+def test_a_price_beyond_all_others_is_refused(m4n, small, tmp_path):
+    """Beside it the other costs vanish; up to there they do not."""
+    said = m4n("train", small, "--reject", "1e12", expect=FAILED).stderr
+    assert "1000000000000" in said and "nothing would ever be rejected" in said and "below 1" in said
+    assert "--epochs" not in said
+    plain, dear = m4n.train(small, tmp_path / "p.m4n"), m4n.train(small, tmp_path / "d.m4n", "--reject", "1e9")
+    assert dear["converged"] and dear["primal"] == pytest.approx(plain["primal"], rel=2e-3)
+
+
+def test_the_advice_on_rejection_knows_the_costs(m4n, small, tmp_path):
+    """The answer `cat` never costs more than 2: a rejection for 2 may be made, one for more is not."""
+    (tmp_path / "cost.csv").write_text("0,9,2\n9,0,1\n9,9,0\n")
+    for price, never in (("2", False), ("2.5", True)):
+        said = m4n("train", small, "--loss", tmp_path / "cost.csv", "--reject", price, expect=DONE).stderr
+        assert ("never costs more than 2, so nothing is ever rejected; give a price below that" in said) == never
 
 
 def test_a_price_nobody_pays_changes_nothing(m4n, small, tmp_path):

@@ -112,6 +112,22 @@ def test_one_column_in_two_roles(m4n, small):
     m4n("train", small, "--target", "x1", "--weights", "x1", expect=WRONG_USAGE)
 
 
+def test_a_lone_label_is_said(m4n, tmp_path):
+    """It may be a slip, and would be a class of its own; of many the first few are named."""
+    path = tmp_path / "lone.svm"
+    path.write_text("1 1:1\n2 1:2\n1 1:1.5\n2 1:3\nfoo 1:4\n1 1:0.5\n")
+    said = m4n("train", path, expect=DONE).stderr
+    assert "1 class has a single example" in said and "lone.svm: line 5: 'foo'" in said
+    path = tmp_path / "lone.csv"
+    rows = [f"{x},{label}" for x, label in enumerate(["a", "b"] * 3 + list("vwxyz"))]
+    path.write_text("x,label\n" + "\n".join(rows) + "\n")
+    said = m4n("train", path, expect=DONE).stderr
+    assert "5 classes have a single example" in said and "lone.csv: line 8: 'v'" in said and "and 2 more" in said
+    # Where it is so of all classes, nothing is odd about one.
+    path.write_text("x,label\n1,a\n2,b\n3,c\n")
+    assert "single example" not in m4n("train", path, expect=DONE).stderr
+
+
 def test_unordered_grades(m4n, small):
     message = m4n("train", small, "--task", "ordinal", expect=FAILED).stderr
     assert "ant" in message and "--task multiclass" in message

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from conftest import DONE, FAILED, ROOT, WRONG_USAGE
+from pages import Page
 
 BAYES_RISK = {"multiclass": 0.53125, "ordinal": 0.91875}
 CLASSES = {"multiclass": 4, "ordinal": 5}
@@ -143,8 +144,13 @@ def run_demo(m4n, *options, **keywords):
 
 
 @pytest.fixture(scope="module")
-def numbers(m4n):
-    result = run_demo(m4n, "--json")
+def page_path(tmp_path_factory):
+    return tmp_path_factory.mktemp("demo") / "demo.html"
+
+
+@pytest.fixture(scope="module")
+def numbers(m4n, page_path):
+    result = run_demo(m4n, "--json", "--out", page_path)
     assert result.returncode == DONE and result.stderr == ""
     assert result.stdout.count("\n") == 1
     return json.loads(result.stdout)
@@ -248,6 +254,27 @@ def test_demo_text(m4n, tmp_path):
     assert [words[1] for words in commands] == ["generate", "train", "eval"]
     for words in commands:
         m4n(*words[1:], expect=DONE, cwd=tmp_path)
+
+
+def test_demo_page(numbers, page_path):
+    written = page_path.read_text()
+    page = Page(written)
+    assert page.headings[:2] == ["Excess risk against the number of examples", "150 iris flowers"]
+    assert written.count("<svg ") == 4 and written.count("<polyline ") == 16
+    for study in numbers["synthetic"]:
+        assert study["title"] in page.text and f"costs {study['bayes_risk']:.5g} in the mean" in page.text
+        for level in study["levels"]:
+            for fit in level["fits"].values():
+                assert f"{fit['excess_risk']:.4g}" in page.text
+    for fit in numbers["iris"]["fits"].values():
+        assert f"{fit['test_error']:.3f}" in page.text
+    assert "m4n demo --json --out demo.html" in page.text and str(page_path.parent) not in written
+
+
+def test_demo_page_is_refused_before_any_work(m4n, tmp_path):
+    result = m4n("demo", "--out", tmp_path / "no" / "demo.html", expect=FAILED)
+    assert "--out" in result.stderr and str(tmp_path / "no") in result.stderr and result.stdout == ""
+    assert "is a directory" in m4n("demo", "--out", tmp_path, expect=FAILED).stderr
 
 
 def test_demo_wrong_usage(m4n):

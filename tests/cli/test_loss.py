@@ -41,6 +41,9 @@ def test_files(m4n, tmp_path):
     first = svg.read_bytes()
     m4n("loss", costs, "--out", svg, expect=DONE)
     assert svg.read_bytes() == first and first.startswith(b"<svg") and b"<b>" not in first
+    # Named and described, and with plain colours, for not every viewer knows variables.
+    assert b'<title id="t">costs.csv: three classes</title><desc id="d">' in first and b"var(" not in first
+    assert first.count(b"prefers-color-scheme:dark") == 1
     costs.write_text("0,1,0.3\n1,0,0.3\n")
     actions = m4n.json("loss", costs)
     assert actions["k"] == 2 and len(actions["predictions"]) == 3 and actions["m3n_consistent"] is None

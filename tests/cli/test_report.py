@@ -177,6 +177,58 @@ def test_report_refuses(m4n, tmp_path):
     assert "holds no certificate" in m4n("report", model, "--log", log, expect=FAILED).stderr
 
 
+def test_the_log_of_another_training_is_refused(m4n, tmp_path):
+    model, own, other = tmp_path / "m.m4n", tmp_path / "own.jsonl", tmp_path / "other.jsonl"
+    report = m4n.train(IRIS, model, "--log", own)
+    m4n("train", IRIS, "--lambda", "0.5", "--log", other, expect=DONE)
+    m4n("report", model, "--log", own, expect=DONE)
+    out = tmp_path / "r.html"
+    said = m4n("report", model, "--log", other, "--out", out, expect=FAILED).stderr
+    last = json.loads(other.read_text().splitlines()[-1])
+    assert "other.jsonl: is the log of another training" in said and "train --log" in said
+    for number in (last["dual"], last["primal"], report["dual"], report["primal"]):
+        assert repr(number) in said
+    assert f"after {last['epoch']} epochs" in said and f"after {report['epochs']} epochs" in said
+    assert not out.exists()
+    # Of an interrupted training the best certificate counts, wherever it stands.
+    own.write_text(own.read_text() + other.read_text())
+    m4n("report", model, "--log", own, expect=DONE)
+
+
+def test_one_example_has_no_interval(m4n, tmp_path):
+    model, one, reject = tmp_path / "m.m4n", tmp_path / "one.csv", tmp_path / "r.m4n"
+    m4n("train", IRIS, "--model", model, expect=DONE)
+    m4n("train", IRIS, "--reject", 0.1, "--model", reject, expect=DONE)
+    lines = IRIS.read_text().splitlines()
+    one.write_text("\n".join([lines[0], lines[1].replace("setosa", "virginica")]) + "\n")
+    for path in (model, reject):
+        text = m4n("report", path, one, "--markdown", expect=DONE).stdout
+        assert "(no interval: one example does not say" in text and "(95% interval" not in text
+        assert "| from | to |" not in text
+        Page(m4n("report", path, one, expect=DONE).stdout)
+    assert "| - |" in m4n("report", model, one, "--markdown", expect=DONE).stdout  # the share of the one pair
+    grades, graded = generated(m4n, "ordinal", tmp_path)
+    grades.write_text("\n".join(grades.read_text().splitlines()[:2]) + "\n")
+    text = m4n("report", graded, grades, "--markdown", expect=DONE).stdout
+    assert re.search(r"\| mean true grade \| \d \| \d \| - \| - \|", text)
+    judged = m4n.json("eval", model, one, "--bootstrap", 20)["bootstrap"]
+    assert judged["loss"] == {"low": None, "high": None, "se": None} == judged["metrics"]["error"]
+    text = m4n("eval", model, one, "--bootstrap", 20, expect=DONE).stdout
+    assert "no intervals: one example" in text and "[" not in text
+    one.write_text("\n".join(lines[:3]) + "\n")
+    assert "95% interval 0 to 0" in m4n("report", model, one, "--markdown", expect=DONE).stdout
+
+
+def test_huge_names_are_cut(m4n, tmp_path):
+    names, data, model = [c * 10_000 for c in "abc"], tmp_path / "huge.csv", tmp_path / "m.m4n"
+    odd_data(data, names)
+    m4n("train", data, "--id", "id", "--surrogate", "crf", "--reject", "0.4", "--model", model, expect=DONE)
+    written = m4n("report", model, data, "--id", "id", "--markdown", expect=DONE).stdout
+    assert "\u2026" in written and "a" * 290 in written and "a" * 301 not in written
+    page = Page(m4n("report", model, data, "--id", "id", expect=DONE).stdout)
+    assert "a" * 301 not in page.text
+
+
 def test_page_of_a_cross_validation(m4n, tmp_path):
     out = tmp_path / "cv.html"
     arguments = ["cv", IRIS, "--surrogates", "m4n,crf", "--lambdas", "2^-2:2^-6", "--splits", 4, "--report", out]

@@ -47,7 +47,7 @@ TEST(ActionCosts, RowsAreTruthsColumnsArePredictions) {
 // A column that nobody would ever choose does not change the unit of the costs; equal columns are choices.
 TEST(ActionCosts, PointlessPredictionsDoNotCountAsMistakes) {
   const CostMatrix plain = CostMatrix::named("zero-one", 3);
-  for (const double price : {1.5, 1000.0, 1e30})
+  for (const double price : {1.5, 1000.0, 1e9})
     EXPECT_EQ(plain.with_reject(price, abc).mean_off_diagonal(), 1) << price;
   EXPECT_DOUBLE_EQ(plain.with_reject(0.25, abc).mean_off_diagonal(), (2 + 0.25) / 3);
   EXPECT_EQ(read("a,b,x,y\n0,4,2,2\n4,0,2,2\n").mean_off_diagonal(), 8.0 / 3);

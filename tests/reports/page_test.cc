@@ -73,7 +73,12 @@ TEST(Page, EveryExhibitInBothForms) {
   EXPECT_THAT(markdown, HasSubstr("a\\|b"));
   EXPECT_THAT(markdown, HasSubstr("s &lt;s&gt; (chosen)"));
   EXPECT_EQ(page_html(page), html);
-  EXPECT_THAT(svg_file(chart), testing::StartsWith("<svg xmlns="));
+  const std::string svg = svg_file(chart);
+  EXPECT_THAT(svg, testing::StartsWith("<svg xmlns="));
+  EXPECT_THAT(svg, HasSubstr("<title id=\"t\">chart &lt;c&gt;</title><desc id=\"d\">Chart of y over x"));
+  EXPECT_THAT(svg, Not(HasSubstr("var(")));
+  EXPECT_THAT(svg, HasSubstr(".s0{stroke:#0b5cad}"));
+  EXPECT_THAT(svg, HasSubstr(".s0{stroke:#6fb0f7}"));
 }
 
 // The spread of a mean over resamples is its standard error, whether examples are drawn or groups of them; of weights
@@ -105,6 +110,14 @@ TEST(Resample, IntervalsAreStandardErrors) {
     EXPECT_NEAR(found[1].low, 2, 1e-9);
     EXPECT_NEAR(found[1].high, 2, 1e-9);
   }
+}
+
+TEST(Resample, OneExampleHasNoInterval) {
+  const std::vector<double> weight{0, 2};  // an example without weight is not there
+  const Resample one(2, weight, 1, 0), two(2, {}, 1, 0);
+  const std::pair<std::size_t, std::size_t> asked[] = {{1, 0}};
+  EXPECT_FALSE(one.intervals(asked)[0].known());
+  EXPECT_TRUE(two.intervals(asked)[0].known());
 }
 
 }  // namespace

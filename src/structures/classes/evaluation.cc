@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -210,25 +211,11 @@ class ClassEvaluator : public Evaluator {
     check_inputs(model, truth, predicted, weight);
     const CostMatrix matrix = model_cost(model);
     const ExampleCosts cost(matrix, costs, truth.size());
+    cost_.reserve(truth.size());
     for (std::size_t i = 0; i < truth.size(); ++i) {
       const auto [t, p] = pair_of(i);
       cost_.push_back(t < model.k() ? cost(i, t, p) : cost.largest(i));
     }
-    // Weights relative to the largest, which changes no mean and lets no sum of n of them overflow.
-    const double heaviest = weight.empty() ? 1 : *std::max_element(weight.begin(), weight.end());
-    std::vector<Pair> pair;
-    for (std::size_t i = 0; i < truth.size(); ++i) {
-      const double relative = weight.empty() ? 1 : weight[i] / heaviest;
-      if (relative <= 0) continue;
-      relative_.push_back(relative);
-      relative_cost_.push_back(relative * cost_[i]);
-      pair.push_back(pair_of(i));
-    }
-    pairs_ = pair;
-    std::sort(pairs_.begin(), pairs_.end());
-    pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
-    for (const Pair& p : pair)
-      number_.push_back(static_cast<std::uint32_t>(std::lower_bound(pairs_.begin(), pairs_.end(), p) - pairs_.begin()));
   }
 
   Evaluation evaluate() const override {
@@ -253,34 +240,65 @@ class ClassEvaluator : public Evaluator {
     return result;
   }
   std::vector<double> losses() const override { return cost_; }
-  std::size_t examples() const override { return relative_.size(); }
-  std::unique_ptr<Tally> tally() const override { return std::make_unique<Pairs>(*this); }
+  std::size_t examples() const override { return drawn().relative.size(); }
+  std::unique_ptr<Tally> tally() const override { return std::make_unique<Pairs>(*this, drawn()); }
 
  private:
+  // What is drawn from: the examples with a positive weight, each with the number of its pair.
+  struct Drawn {
+    std::vector<double> relative, cost;
+    std::vector<std::uint32_t> number;
+    std::vector<Pair> pairs;  // that occur
+  };
+
+  // Made when it is first asked for: the loss and the metrics alone do without.
+  const Drawn& drawn() const {
+    std::call_once(drawn_once_, [&] {
+      // Weights relative to the largest, which changes no mean and lets no sum of n of them overflow.
+      const double heaviest = weight_.empty() ? 1 : *std::max_element(weight_.begin(), weight_.end());
+      std::vector<Pair> pair;
+      for (std::size_t i = 0; i < truth_.size(); ++i) {
+        const double relative = weight_.empty() ? 1 : weight_[i] / heaviest;
+        if (relative <= 0) continue;
+        drawn_.relative.push_back(relative);
+        drawn_.cost.push_back(relative * cost_[i]);
+        pair.push_back(pair_of(i));
+      }
+      std::vector<Pair>& pairs = drawn_.pairs;
+      pairs = pair;
+      std::sort(pairs.begin(), pairs.end());
+      pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+      for (const Pair& p : pair)
+        drawn_.number.push_back(
+            static_cast<std::uint32_t>(std::lower_bound(pairs.begin(), pairs.end(), p) - pairs.begin()));
+    });
+    return drawn_;
+  }
+
   // The weights and costs of the pairs in one resample.
   class Pairs : public Tally {
    public:
-    explicit Pairs(const ClassEvaluator& all)
-        : all_(all), totals_(all.model_, all.grades_), weight_(all.pairs_.size()), cost_(weight_) {}
+    Pairs(const ClassEvaluator& all, const Drawn& drawn)
+        : drawn_(drawn), totals_(all.model_, all.grades_), weight_(drawn.pairs.size()), cost_(weight_) {}
     void clear() override {
       std::fill(weight_.begin(), weight_.end(), 0.0);
       std::fill(cost_.begin(), cost_.end(), 0.0);
     }
     void add(std::size_t example) override {
-      weight_[all_.number_[example]] += all_.relative_[example];
-      cost_[all_.number_[example]] += all_.relative_cost_[example];
+      weight_[drawn_.number[example]] += drawn_.relative[example];
+      cost_[drawn_.number[example]] += drawn_.cost[example];
     }
     std::vector<double> values() const override {
       totals_.clear();
       for (std::size_t c = 0; c < weight_.size(); ++c)
-        if (weight_[c] > 0) totals_.add(all_.pairs_[c].first, all_.pairs_[c].second, weight_[c], cost_[c]);
+        if (weight_[c] > 0) totals_.add(drawn_.pairs[c].first, drawn_.pairs[c].second, weight_[c], cost_[c]);
       std::vector<double> out{totals_.loss()};
       for (const auto& [name, value] : totals_.metrics()) out.push_back(value);
       return out;
     }
 
    private:
-    const ClassEvaluator& all_;
+    const Drawn& drawn_;
     mutable Totals totals_;
     std::vector<double> weight_, cost_;
   };
@@ -295,10 +313,8 @@ class ClassEvaluator : public Evaluator {
   std::span<const double> weight_;
   bool grades_;
   std::vector<double> cost_;  // of every prediction
-  // Of the examples with a positive weight.
-  std::vector<double> relative_, relative_cost_;
-  std::vector<std::uint32_t> number_;
-  std::vector<Pair> pairs_;
+  mutable std::once_flag drawn_once_;
+  mutable Drawn drawn_;
 };
 
 }  // namespace

@@ -146,6 +146,24 @@ Dataset label_for_training(RawTable table, Order order, int bins, Binning binnin
   return data;
 }
 
+std::string lone_labels(const Dataset& data, const std::function<std::string(std::size_t)>& where) {
+  constexpr std::size_t most = 3;
+  std::vector<std::size_t> count(data.class_names.size());
+  for (const std::int32_t label : data.label) ++count[static_cast<std::size_t>(label)];
+  const auto lone = static_cast<std::size_t>(std::count(count.begin(), count.end(), std::size_t{1}));
+  if (lone == 0 || lone == count.size()) return {};
+  std::string text;
+  std::size_t listed = 0;
+  for (std::size_t i = 0; i < data.label.size() && listed < most; ++i) {
+    const auto c = static_cast<std::size_t>(data.label[i]);
+    if (count[c] != 1) continue;
+    text += fmt::format("{}{}: {}", listed++ > 0 ? "; " : "", where(i), shown(data.class_names[c]));
+  }
+  return fmt::format("{} a single example; if the label is a slip, mend it: {}{}",
+                     counted(lone, "class has", "classes have"), text,
+                     lone > listed ? fmt::format("; and {} more", lone - listed) : "");
+}
+
 void label_for_model(RawTable table, const std::vector<std::string>& classes, const OrdinalBins& bins, Examples& out) {
   out.path = table.path;
   out.line = std::move(table.line);

@@ -1,5 +1,6 @@
 // Labels of classes and grades: cells of a column to numbers of classes, and the weights of classes.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ enum class Order { none, grades };
 // Class names sort as numbers where all are numbers, as words otherwise. Grades are taken in that order, or cut from
 // the raw target into `bins` grades by `binning` (the cut points are in the result).
 Dataset label_for_training(RawTable table, Order order, int bins = 0, Binning binning = Binning::quantile);
+// What is said of classes with a single example, whose label may be a stray one; empty: there are none, or all are so.
+// `where` an example stands.
+std::string lone_labels(const Dataset& data, const std::function<std::string(std::size_t)>& where);
 // The label column as numbers; refuses cells that are no numbers.
 std::vector<double> raw_targets(const RawTable& table);
 // A column `target` of numbers.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 
 #include "core/message.h"
 #include "losses/example_costs.h"
@@ -83,7 +84,8 @@ std::vector<Exhibit> grade_exhibits(const Judged& judged) {
   for (std::size_t y = 0; y < k; ++y) {
     if (count[y] == 0) continue;
     const double mean = sum[y] / count[y];
-    const double error = std::sqrt(std::max(0.0, squares[y] / count[y] - mean * mean) / count[y]);
+    const double error = count[y] > 1 ? std::sqrt(std::max(0.0, squares[y] / count[y] - mean * mean) / count[y])
+                                      : std::numeric_limits<double>::quiet_NaN();  // one says nothing about others
     constexpr double two_sided = 1.96;
     means.x.push_back(static_cast<double>(y + 1));
     means.y.push_back(mean + 1);

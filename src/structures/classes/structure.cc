@@ -139,12 +139,14 @@ class Classes : public TableStructure {
 
  protected:
   OutputColumns output_columns() const override { return OutputColumns::one; }
-  Dataset label(RawTable table, const TrainOptions& options, std::vector<double>& raw_target) const override {
+  Dataset label(RawTable table, const TrainOptions& options, const Notes& note,
+                std::vector<double>& raw_target) const override {
     if (options.bins > 0) raw_target = raw_targets(table);
     const ExampleCosts::Where where = [path = table.path, line = table.line](std::size_t i) {
       return fmt::format("{}: line {}", path, line[i]);
     };
     Dataset data = label_for_training(std::move(table), order_, options.bins, options.binning);
+    if (const std::string text = lone_labels(data, where); !text.empty() && options.bins == 0) note(text);
     if (!data.costs.names.empty()) {
       const CostMatrix cost = chosen_cost(options, data, traits().usual_loss);
       [[maybe_unused]] const ExampleCosts checked(cost, data.costs, data.examples(), where);

@@ -33,7 +33,7 @@ class MarkStructure : public TableStructure {
 
  protected:
   OutputColumns output_columns() const override { return OutputColumns::marks; }
-  Dataset label(RawTable table, const TrainOptions&, std::vector<double>&) const override {
+  Dataset label(RawTable table, const TrainOptions&, const Notes&, std::vector<double>&) const override {
     return with_outputs(table, OutputColumns::marks);
   }
   void label(RawTable table, const Model& model, Examples& out) const override;

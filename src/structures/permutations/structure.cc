@@ -148,7 +148,7 @@ class Rankings : public PermutationStructure<TableStructure> {
 
  protected:
   OutputColumns output_columns() const override { return OutputColumns::ranks; }
-  Dataset label(RawTable table, const TrainOptions&, std::vector<double>&) const override {
+  Dataset label(RawTable table, const TrainOptions&, const Notes&, std::vector<double>&) const override {
     return with_outputs(table, OutputColumns::ranks);
   }
   void label(RawTable table, const Model& model, Examples& out) const override {

@@ -202,10 +202,7 @@ TEST(Bootstrap, DoesNotDependOnThreads) {
 
 TEST(Bootstrap, IsAPointWhereResamplesCannotDiffer) {
   const FlatModel model = model_of("ordinal", 3);
-  const std::vector<Sample> samples = {{{1}, {2}, {}},
-                                       {{unknown_label}, {0}, {0.1}},
-                                       {{2, 2, 2}, {0, 0, 0}, {0.1, 0.7, 0.2}},
-                                       {{0, 1}, {1, 1}, {0, 3}}};  // a row of weight zero is not there
+  const std::vector<Sample> samples = {{{2, 2, 2}, {0, 0, 0}, {0.1, 0.7, 0.2}}, {{1, 1}, {2, 2}, {}}};
   for (const Sample& sample : samples) {
     std::vector<std::size_t> rows(sample.truth.size());
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = i;
@@ -216,6 +213,18 @@ TEST(Bootstrap, IsAPointWhereResamplesCannotDiffer) {
       EXPECT_LT(interval.se, 1e-14) << name;
     }
   }
+}
+
+// All resamples of one example are that example, which says nothing about others.
+TEST(Bootstrap, OneExampleHasNoInterval) {
+  const FlatModel model = model_of("ordinal", 3);
+  const std::vector<Sample> samples = {
+      {{1}, {2}, {}}, {{unknown_label}, {0}, {0.1}}, {{0, 1}, {1, 1}, {0, 3}}};  // a row of weight zero is not there
+  for (const Sample& sample : samples)
+    for (const auto& [name, interval] : intervals(model, sample, 100, 1)) {
+      EXPECT_FALSE(interval.known()) << name;
+      EXPECT_TRUE(std::isnan(interval.low) && std::isnan(interval.high) && std::isnan(interval.se)) << name;
+    }
 }
 
 TEST(Bootstrap, TheScaleOfTheWeightsDoesNotMatter) {
