@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -48,17 +49,22 @@ TrainOptions options_for(const Data& data, const TextOptions& options, Costs cos
 // fit() with what Ctrl-C and an observer need.
 Model fitted(Dataset examples, const TrainOptions& train, unsigned threads, const nb::object& observe,
              std::shared_ptr<WarmStart> start = {}) {
-  return run_interruptibly([&](StopFlag& flag) {
+  std::vector<std::string> warnings;
+  Model model = run_interruptibly([&](StopFlag& flag) {
     const Observer watcher(observe, flag);
     Context context = with_threads(threads);
     context.cancelled = [&flag] { return flag.raised(); };
     context.start = start;
+    context.warn = [&](const Message& message) { warnings.push_back(message.text()); };
     if (watcher)
       context.observe = [&](const Progress& p) { watcher(p.epoch, p.seconds, p.primal, p.dual, p.relative_gap); };
     FitResult result = fit(std::move(examples), train, context);
     watcher.rethrow();
     return std::move(result.model);
   });
+  for (const std::string& text : warnings)
+    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw nb::python_error();
+  return model;
 }
 
 // `total`: the sum of weights that stand for repeated examples, which the usual lambda is of.
