@@ -14,8 +14,8 @@ TORCH_VENV := build/torch-venv
 
 .DEFAULT_GOAL := build
 .PHONY: help build demo test test-build python-build python-test test-torch test-cuda test-long test-dev test-asan \
-        test-tsan test-clang test-aarch64 test-wheel test-browser fuzz bench bench-python build-times install format \
-        pictures lint clean
+        test-tsan test-clang test-aarch64 test-wheel test-browser test-faults fuzz bench bench-python build-times \
+        pictures install format lint clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,7 +75,7 @@ $(LINT_VENV)/ready: scripts/lint-requirements.txt
 	$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 
-test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel test-browser fuzz lint ## every test-*, fuzz and lint
+test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel test-browser test-faults fuzz lint ## every test-*, fuzz and lint
 
 test-dev: ## the C++ tests with assertions
 	@scripts/install-deps build test
@@ -135,6 +135,9 @@ $(AXE):
 	@command -v npm > /dev/null || scripts/install-deps npm
 	mkdir -p build/axe
 	cd build/axe && npm pack --silent axe-core@4.14.0 && tar xzf axe-core-4.14.0.tgz
+
+test-faults: build $(VENV)/ready ## every write, fsync and rename fails once: files stay whole, nothing is left behind
+	M4N_FAULTS=all $(PYTEST) -n $(JOBS) tests/cli/test_faults.py
 
 fuzz: ## each fuzz target for FUZZ_SECONDS (60) from its corpus
 	@scripts/install-deps build lint

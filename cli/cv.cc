@@ -212,6 +212,7 @@ int run(const CvArguments& arguments) {
                                        counted(store->known().size(), "cell")));
     options.known = store->known();
     options.finished = [&](std::span<const CvCell> cells) { store->add(cells); };
+    options.running = store->running();
   }
   Context context = arguments.context;
   context.cancelled = stop_requested;

@@ -29,11 +29,15 @@ bool is_special_file(const std::string& path) {
 
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
+void require_readable(const std::string& path, std::string_view what) {
+  if (access(path.c_str(), R_OK) != 0)
+    throw Error(fmt::format("{} {}: cannot be opened: {}", what, path, std::strerror(errno)));
+}
+
 std::vector<std::string> readable_inputs(const std::string& data, const TrainOptions& options) {
   std::vector<std::string> out{data};
   const auto add = [&](const std::string& option, const std::string& path) {
-    if (access(path.c_str(), R_OK) != 0)
-      throw Error(fmt::format("--{} {}: cannot be opened: {}", option, path, std::strerror(errno)));
+    require_readable(path, "--" + option);
     out.push_back(path);
   };
   if (const std::string path = detail::loss_file(options.loss); !path.empty()) add("loss", path);

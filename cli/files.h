@@ -15,8 +15,11 @@ std::string file_name(const std::string& path);
 // Throws Error unless those of the options can be read.
 std::vector<std::string> readable_inputs(const std::string& data, const TrainOptions& options);
 
+// Throws Error unless the file can be read. `what` is the option, as in "--model".
+void require_readable(const std::string& path, std::string_view what);
+
 // Throws Error unless a new file can be made and renamed to `path`. Devices and pipes, which are written to directly,
-// pass. `what` is the option, as in "--model".
+// pass.
 void require_writable(const std::string& path, std::string_view what);
 
 // The same for a file that is written in place: an existing one must let itself be written. It is not changed.

@@ -46,7 +46,7 @@ std::vector<FoundSet> sets_of(const ReproduceOptions& options, bool table1) {
   std::vector<FoundSet> found = find_sets(options, table1, &missing);
   if (!missing.empty())
     warn(fmt::format("{}: missing (plain or .gz), left out: {}", options.data, shown_list(missing, missing.size())));
-  if (std::none_of(found.begin(), found.end(), [](const FoundSet& f) { return f.asked; })) {
+  if (std::none_of(found.begin(), found.end(), [](const FoundSet& f) { return f.asked(); })) {
     std::vector<std::string> files;
     for (const PaperSet& set : paper_sets())
       if (table1 || !set.table2.empty()) files.emplace_back(set.file);
@@ -56,7 +56,7 @@ std::vector<FoundSet> sets_of(const ReproduceOptions& options, bool table1) {
   const auto& protocols = options.protocols;
   const bool paper = std::find(protocols.begin(), protocols.end(), Protocol::paper) != protocols.end();
   for (const FoundSet& f : found)
-    if (paper && f.asked && !f.set->task->centers)
+    if (paper && f.asked() && !f.set->task->centers)
       warn(fmt::format("{}: left out of the protocol paper, whose solver takes minutes for a fit there", f.set->name));
   return found;
 }
@@ -69,14 +69,13 @@ int run(ReproduceArguments arguments) {
   ReproduceOptions& options = arguments.options;
   options.seed = arguments.train.seed;
   options.binning = arguments.train.binning;
-  const std::vector<FoundSet> sets = sets_of(options, first);
+  std::vector<FoundSet> sets = sets_of(options, first);
   std::error_code error;
   std::filesystem::create_directories(options.out, error);
   if (error) throw Error(fmt::format("--out {}: cannot be made a directory: {}", options.out, error.message()));
 
-  ReproducedTables tables;
-  for (const FoundSet& found : sets)
-    if (found.asked && found.shortened) tables.shortened.emplace_back(found.set->name);
+  const std::string table = options.out + "/reproduce.json";
+  ReproducedTables tables = earlier_tables(table, options);
   Context context = arguments.context;
   context.cancelled = stop_requested;
   listen_for_stop_signals();
@@ -84,13 +83,15 @@ int run(ReproduceArguments arguments) {
     CountingLine line(arguments.talk);
     options.observe = [&](const std::string& name, const CvProgress& progress) { line.draw(progress, name); };
     options.describe = [](const CvResult& result, const CvOptions& cv) { return cv_json(result, cv, ""); };
-    if (first) tables.table1 = reproduce_table1(options, sets, context);
-    if (second && !stop_requested()) tables.table2 = reproduce_table2(options, sets, context);
+    if (first) tables.table1 = reproduce_table1(options, sets, tables.table1, context);
+    if (second && !stop_requested()) tables.table2 = reproduce_table2(options, sets, tables.table2, context);
   }
+  for (const FoundSet& found : sets)
+    if (found.shortened) tables.shortened.emplace_back(found.set->name);
   const bool stopped = stop_requested();
   const std::string markdown = reproduce_markdown(tables, options), json = reproduce_json(tables, options) + "\n";
   write_file_atomically(options.out + "/reproduce.md", markdown);
-  write_file_atomically(options.out + "/reproduce.json", json);
+  write_file_atomically(table, json);
   print(arguments.json ? json : markdown);
   finish_output();
   if (stopped)
@@ -108,8 +109,8 @@ Action declare_reproduce(Parameters& parameters) {
       .required = true;
   parameters
       .file("out", "DIR",
-            "where the tables (reproduce.md, reproduce.json) and every cell are kept; cells that are there are "
-            "not run again, and finished ones are shown also where they are not asked for",
+            "where the tables (reproduce.md, reproduce.json) and every fit are kept; what is there is not run again, "
+            "and rows of the tables stay where they are not asked for",
             options.out)
       .required = true;
   parameters.option("only", "NAME,...", "all", "data sets", [&options](const std::string& text) {

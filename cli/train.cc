@@ -28,20 +28,22 @@ struct TrainArguments {
 void check(const TrainArguments& arguments) {
   const TrainOptions& options = arguments.options;
   const std::vector<std::string> inputs = readable_inputs(arguments.data, options);
+  if (!options.resume.empty()) require_readable(options.resume, "--resume");
   if (!arguments.model.empty()) {
     require_distinct(arguments.model, "--model", inputs);
+    require_distinct(arguments.model, "--model", {options.resume}, "--resume");
     require_writable(arguments.model, "--model");
   }
   if (!options.checkpoint.empty()) {
     require_distinct(options.checkpoint, "--checkpoint", inputs);
     require_distinct(options.checkpoint, "--checkpoint", {arguments.model}, "--model");
-    require_distinct(options.checkpoint, "--checkpoint", {options.init}, "--init");
     require_writable(options.checkpoint, "--checkpoint");
   }
   if (!arguments.log.empty()) {
     require_distinct(arguments.log, "--log", inputs);
     require_distinct(arguments.log, "--log", {arguments.model}, "--model");
     require_distinct(arguments.log, "--log", {options.checkpoint}, "--checkpoint");
+    require_distinct(arguments.log, "--log", {options.resume}, "--resume");
     require_writable_in_place(arguments.log, "--log");
   }
 }
@@ -59,6 +61,7 @@ FitResult learn(const TrainArguments& arguments) {
     log.write(progress);
     line.draw(progress);
   };
+  context.warn = [](const Message& message) { warn(message.text()); };
   context.cancelled = stop_requested;
   listen_for_stop_signals();
   return fit(std::move(data.data), options, context);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -49,6 +50,7 @@ TrainOptions options_for(const Data& data, const TextOptions& options, Costs cos
 nb::tuple fitted(Dataset examples, const TrainOptions& train, unsigned threads, const nb::object& observe,
                  std::shared_ptr<WarmStart> start = {}) {
   std::vector<Progress> log;
+  std::vector<std::string> warnings;
   Model model = run_interruptibly([&](StopFlag& flag) {
     const Observer watcher(observe, flag);
     Context context = with_threads(threads);
@@ -58,10 +60,13 @@ nb::tuple fitted(Dataset examples, const TrainOptions& train, unsigned threads, 
       log.push_back(p);
       if (watcher) watcher(p.epoch, p.seconds, p.primal, p.dual, p.relative_gap);
     };
+    context.warn = [&](const Message& message) { warnings.push_back(message.text()); };
     FitResult result = fit(std::move(examples), train, context);
     watcher.rethrow();
     return std::move(result.model);
   });
+  for (const std::string& text : warnings)
+    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw nb::python_error();
   return nb::make_tuple(std::move(model), log_columns(log));
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "m4n/error.h"
 #include "m4n/visibility.h"
 
 namespace m4n {
@@ -50,6 +51,9 @@ struct Context {
   std::shared_ptr<WarmStart> start{};
   // fit() makes it where TrainOptions::checkpoint or resume ask for it.
   std::shared_ptr<detail::Checkpoint> checkpoint{};
+  // Called where something failed that a fit can do without, as a checkpoint on a disk that is full; null: such a
+  // failure ends the fit.
+  std::function<void(const Message&)> warn{};
 };
 
 }  // namespace m4n

@@ -114,6 +114,9 @@ struct CvOptions {
   SplitPlan plan;
   std::vector<CvCell> known;                              // found earlier with the same options; not computed again
   std::function<void(std::span<const CvCell>)> finished;  // called with the cells of every path as it is done
+  // A directory, made if there is none, for paths that are not done: they keep in files where they stand, fit by fit,
+  // and go on from files found there. Empty: nothing is kept of them.
+  std::string running;
   std::function<void(const CvProgress&)> observe;
 };
 

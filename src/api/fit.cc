@@ -112,7 +112,8 @@ Context with_files(Context context, const TrainOptions& options, const Dataset& 
   if (!options.init.empty()) context.start = start_from(options.init, kind);
   if (options.checkpoint.empty() && options.resume.empty()) return context;
   context.checkpoint =
-      std::make_shared<Checkpoint>(options.checkpoint, options.every, settings_of(options, data, may_differ), kind);
+      std::make_shared<Checkpoint>(options.checkpoint, options.every, Checkpoint::Saves::when_due_and_at_end,
+                                   settings_of(options, data, may_differ), kind);
   if (!options.resume.empty()) context.checkpoint->resume(options.resume);
   return context;
 }

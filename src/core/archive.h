@@ -5,7 +5,12 @@
 //
 // Numbers and plain structs go as they lie in memory, vectors behind their length, optionals behind a flag. So the
 // bytes are for the machine and the version that wrote them. Whoever reads them has checked them against damage before;
-// what does not fit is an Error all the same.
+// what does not fit is an Error all the same:
+//
+//   a.fixed(weights_)      as long as it is now
+//   a.expect(condition)    of what was read: places and lengths that would lead out of memory
+//
+// A vector never takes more memory than the bytes that are left can fill.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -53,6 +58,11 @@ inline constexpr bool is_plain<std::span<T>> = false;
 
 }  // namespace archives
 
+// Whether all are places in something of that length.
+inline bool all_below(std::size_t length, std::span<const std::uint32_t> places) {
+  return std::all_of(places.begin(), places.end(), [&](std::uint32_t place) { return place < length; });
+}
+
 class StateSaver {
  public:
   static constexpr bool loading = false;
@@ -63,6 +73,11 @@ class StateSaver {
   void operator()(T&... values) {
     (one(values), ...);
   }
+  template <class... T>
+  void fixed(T&... values) {
+    (one(values), ...);
+  }
+  void expect(bool /*fits*/) const {}
 
  private:
   template <class T>
@@ -103,6 +118,13 @@ class StateLoader {
   void operator()(T&... values) {
     (one(values), ...);
   }
+  template <class... T>
+  void fixed(T&... values) {
+    (one_fixed(values), ...);
+  }
+  void expect(bool fits) const {
+    if (!fits) misfit();
+  }
   // How much was read.
   std::size_t position() const { return position_; }
   [[noreturn]] void misfit() const {
@@ -115,33 +137,46 @@ class StateLoader {
     return bytes_.subspan(std::exchange(position_, position_ + count), count);
   }
   template <class T>
+  void one_fixed(T& x) {
+    if constexpr (archives::is_sequence<T>) {
+      const std::size_t size = x.size();
+      one(x);
+      expect(x.size() == size);
+    } else {
+      one(x);
+    }
+  }
+  template <class T>
   void one(T& x) {
     using namespace archives;
     if constexpr (requires { x.archive(*this); }) {
       x.archive(*this);
     } else if constexpr (is_sequence<T>) {
       using Item = typename T::value_type;
+      constexpr bool in_one_piece = requires { x.data(); }
+      &&is_plain<Item>;
       std::uint64_t size = 0;
       one(size);
-      if (size > bytes_.size() - position_) misfit();
-      if constexpr (std::is_default_constructible_v<Item>) {
+      expect(size <= (bytes_.size() - position_) / (in_one_piece ? sizeof(Item) : 1));
+      if constexpr (in_one_piece) {
         x.resize(size);
-      } else if (size != x.size()) {
-        misfit();
-      }
-      if constexpr (requires { x.data(); } && is_plain<Item>) {
-        if (size > (bytes_.size() - position_) / sizeof(Item)) misfit();
         const std::span<const char> from = take(size * sizeof(Item));
         std::copy(from.begin(), from.end(), reinterpret_cast<char*>(x.data()));
+      } else if constexpr (std::is_default_constructible_v<Item>) {
+        // One by one: an item may take more memory than its bytes here.
+        x.resize(std::min<std::size_t>(size, x.size()));
+        for (auto& item : x) one(item);
+        while (x.size() < size) one(x.emplace_back());
       } else {
+        expect(size == x.size());
         for (auto& item : x) one(item);
       }
     } else if constexpr (is_pair<T>) {
       (*this)(x.first, x.second);
     } else if constexpr (is_optional<T>) {
-      std::uint8_t there = 0;
+      bool there = false;
       one(there);
-      if (there == 0) {
+      if (!there) {
         x.reset();
         return;
       }
@@ -151,6 +186,11 @@ class StateLoader {
         misfit();
       }
       one(*x);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      std::uint8_t byte = 0;
+      one(byte);
+      expect(byte <= 1);
+      x = byte == 1;
     } else {
       static_assert(is_plain<T>, "name its members in archive()");
       const std::span<const char> from = take(sizeof x);

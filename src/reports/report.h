@@ -48,5 +48,8 @@ struct ReproducedTables {
 
 std::string reproduce_markdown(const ReproducedTables& tables, const ReproduceOptions& options);
 std::string reproduce_json(const ReproducedTables& tables, const ReproduceOptions& options);
+// The tables that reproduce_json() wrote to a file; none if there is no file, or one of other splits, seed or binning.
+// Throws Error for any other file.
+ReproducedTables earlier_tables(const std::string& path, const ReproduceOptions& options);
 
 }  // namespace m4n::detail

@@ -5,7 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
+#include <fstream>
+#include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "core/json.h"
 #include "core/message.h"
@@ -176,7 +181,77 @@ Json table2_json(const std::vector<Table2Cell>& cells) {
   return out;
 }
 
+// What is not a number is null.
+double number_of(const nlohmann::json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
+CvSummary summary_of(const nlohmann::json& tree) {
+  return {number_of(tree.at("mean")), number_of(tree.at("std")), number_of(tree.at("se"))};
+}
+
+// The one of `all` that the text names.
+template <class Item, class Name>
+const Item& one_of(const std::vector<Item>& all, const std::string& text, const Name& name_of) {
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Item& item) { return name_of(item) == text; });
+  if (found == all.end()) throw std::out_of_range("unknown name");
+  return *found;
+}
+
+const PaperSet* set_of(const nlohmann::json& row) {
+  return &one_of(paper_sets(), row.at("set").get<std::string>(), [](const PaperSet& set) { return set.name; });
+}
+
+Table1Cell table1_cell(const nlohmann::json& row) {
+  static const std::vector<Protocol> protocols{Protocol::paper, Protocol::exact, Protocol::best};
+  static const std::vector<SurrogateKind> surrogates{SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::m4n};
+  const auto text = [](auto kind) { return to_string(kind); };
+  return {set_of(row),
+          row.at("d").get<std::size_t>(),
+          row.at("n").get<std::size_t>(),
+          row.at("k").get<std::size_t>(),
+          one_of(protocols, row.at("protocol").get<std::string>(), text),
+          one_of(surrogates, row.at("surrogate").get<std::string>(), text),
+          summary_of(row.at("test")),
+          number_of(row.at("best_lambda")),
+          number_of(row.at("seconds")),
+          row.at("unconverged").get<std::size_t>(),
+          row.at("fits").get<std::size_t>()};
+}
+
+Table2Cell table2_cell(const nlohmann::json& row) {
+  const PaperSet* set = set_of(row);
+  const auto printed = std::find_if(set->table2.begin(), set->table2.end(), [&](const PrintedOracle& p) {
+    return p.warm_start == row.at("warm_start") && p.iterations == row.at("oracle_iterations");
+  });
+  if (printed == set->table2.end()) throw std::out_of_range("unknown cell");
+  return {set,
+          &*printed,
+          row.at("n").get<std::size_t>(),
+          summary_of(row.at("test")),
+          summary_of(row.at("oracle_error")),
+          number_of(row.at("lambda")),
+          number_of(row.at("seconds"))};
+}
+
 }  // namespace
+
+ReproducedTables earlier_tables(const std::string& path, const ReproduceOptions& options) {
+  ReproducedTables out;
+  std::ifstream file(path);
+  if (!file) return out;
+  try {
+    const nlohmann::json tables = nlohmann::json::parse(file);
+    if (tables.at("splits") != options.splits || tables.at("seed") != options.seed ||
+        tables.at("binning").get<std::string>() != to_string(options.binning))
+      return out;
+    for (const nlohmann::json& row : tables.at("table1")) out.table1.push_back(table1_cell(row));
+    for (const nlohmann::json& row : tables.at("table2")) out.table2.push_back(table2_cell(row));
+  } catch (const std::exception& error) {
+    throw Error(say("{}: is not as m4n reproduce wrote it ({}); => remove it", path, error.what()));
+  }
+  return out;
+}
 
 std::string reproduce_markdown(const ReproducedTables& tables, const ReproduceOptions& options) {
   std::string out;

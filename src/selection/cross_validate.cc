@@ -1,7 +1,8 @@
 // Cross-validation. A UNIT of work is one split with one gamma: its training part is prepared (TrainingSet) and then
-// solved along the path of lambdas for every FAMILY, a surrogate with its smoothing; candidates that differ only
+// solved along PATHS of lambdas for every FAMILY, a surrogate with its smoothing; candidates that differ only
 // in the decoder share the fit. Units are shared out over threads and know nothing of each other, so that results do
-// not depend on the number of threads.
+// not depend on the number of threads. A path that is killed goes on from its checkpoint: the losses of its lambdas
+// that are over, and where the solver of the next one stood.
 #include "m4n/cross_validate.h"
 
 #include <fmt/format.h>
@@ -9,23 +10,28 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <tuple>
+#include <type_traits>
 
 #include "core/message.h"
 #include "core/parallel.h"
 #include "features/prepared.h"
 #include "m4n/fit.h"
 #include "selection/cv_choice.h"
+#include "solvers/checkpoint.h"
 #include "structures/structure.h"
 
 namespace m4n::detail {
 namespace {
 
 constexpr std::size_t heats = 2;          // splits of a race, after each of which candidates are dropped
+constexpr double seconds_at_risk = 0.25;  // between two checkpoints of a path
 constexpr double challengers_tol = 0.02;  // which tells as well who wins; the refit is as exact as was asked for
 
 struct Family {
@@ -39,10 +45,15 @@ struct Family {
 struct LearntPoint {
   SolveResult result;
   LossesByDecoder validation, test;
+
+  template <class Archive>
+  void archive(Archive& a) {
+    a(result, validation, test);
+  }
 };
 
-// Which lambdas to add for a family.
-struct Batch {
+// Lambdas to add for a family, each started from the solution of the one before.
+struct Path {
   std::size_t family;
   std::vector<double> lambdas;  // descending
 };
@@ -154,18 +165,23 @@ class CrossValidation {
             name_of(result_.candidates[best.candidate], result_.candidates), lambda_text(best.lambda)));
   }
 
-  std::vector<Batch> batches_of(const std::vector<std::size_t>& families) const {
-    std::vector<Batch> out;
-    for (const std::size_t f : families) out.push_back({f, families_[f].grid.tried()});
+  // From nothing every lambda is a path of its own.
+  void add_paths(std::size_t family, const std::vector<double>& lambdas, std::vector<Path>& out) const {
+    if (options_.warm_path && !lambdas.empty()) return out.push_back({family, lambdas});
+    for (const double lambda : lambdas) out.push_back({family, {lambda}});
+  }
+  std::vector<Path> paths_of(const std::vector<std::size_t>& families) const {
+    std::vector<Path> out;
+    for (const std::size_t f : families) add_paths(f, families_[f].grid.tried(), out);
     return out;
   }
 
   // All lambdas of these families on the splits from `known` to `last`, then beyond the grids on all to `last`.
   void search(const std::vector<std::size_t>& families, std::size_t known, std::size_t last) {
-    std::vector<Batch> batches = batches_of(families);
-    for (std::size_t first = known; !batches.empty() && !stopped(); first = 0) {
-      compute(batches, first, last);
-      batches = stopped() ? std::vector<Batch>{} : extensions(families, last);
+    std::vector<Path> paths = paths_of(families);
+    for (std::size_t first = known; !paths.empty() && !stopped(); first = 0) {
+      compute(paths, first, last);
+      paths = stopped() ? std::vector<Path>{} : extensions(families, last);
     }
   }
 
@@ -191,7 +207,7 @@ class CrossValidation {
     }
     std::size_t done = 0;
     for (; done < std::min(heats, splits_.size() - 1) && !families.empty(); ++done) {
-      compute(batches_of(families), done, done + 1);
+      compute(paths_of(families), done, done + 1);
       if (stopped()) return;
       drop_beaten(families, first, done + 1);
     }
@@ -275,10 +291,10 @@ class CrossValidation {
 
   // ---- fitting
 
-  void compute(const std::vector<Batch>& batches, std::size_t first_split, std::size_t last_split) {
+  void compute(const std::vector<Path>& paths, std::size_t first_split, std::size_t last_split) {
     const std::size_t units = (last_split - first_split) * options_.gammas.size();
     if (units == 0) return;
-    total_ += units * batches.size();
+    total_ += units * paths.size();
     unsigned workers = thread_count(context_.threads);
     // Matrices of all pairs must fit into memory together.
     const double bytes = pair_bytes(options_.train.features, splits_[0].train.size());
@@ -289,7 +305,7 @@ class CrossValidation {
     inner.cancelled = context_.cancelled;
     parallel_chunks(units, 1, workers, [&](std::size_t unit, std::size_t, std::size_t, unsigned) {
       if (!stopped())
-        compute_unit(first_split + unit / options_.gammas.size(), unit % options_.gammas.size(), batches, inner);
+        compute_unit(first_split + unit / options_.gammas.size(), unit % options_.gammas.size(), paths, inner);
     });
     // In one order, whichever was done first: sums over splits must not depend on threads.
     std::sort(result_.cells.begin(), result_.cells.end(), [](const CvCell& a, const CvCell& b) {
@@ -298,13 +314,13 @@ class CrossValidation {
     });
   }
 
-  void compute_unit(std::size_t s, std::size_t g, const std::vector<Batch>& batches, const Context& inner) {
-    std::vector<const Batch*> missing;
-    for (const Batch& batch : batches)
-      if (std::vector<CvCell> cells = recall(s, g, batch); !cells.empty())
+  void compute_unit(std::size_t s, std::size_t g, const std::vector<Path>& paths, const Context& inner) {
+    std::vector<const Path*> missing;
+    for (const Path& path : paths)
+      if (std::vector<CvCell> cells = recall(s, g, path); !cells.empty())
         record(cells, false);
       else
-        missing.push_back(&batch);
+        missing.push_back(&path);
     if (missing.empty()) return;
     const OrdinalBins bins = bins_of(splits_[s]);
     TrainOptions prepared = options_.train;
@@ -313,41 +329,44 @@ class CrossValidation {
     const auto set = structure_.prepare(part(split.train, bins), completed_task(prepared), inner);
     const auto validation = set->hold_out(part(split.validation, bins), split.validation);
     const auto test = split.test.empty() ? nullptr : set->hold_out(part(split.test, bins), split.test);
-    for (const Batch* batch : missing) {
-      const Family& family = families_[batch->family];
-      std::vector<LearntPoint> points;
-      // Each lambda starts from the solution of the one before, or from nothing.
-      for (const std::span<const double> lambdas : paths(batch->lambdas))
-        learn(*set, *validation, test.get(), family, lambdas, inner, points);
+    for (const Path* path : missing) {
+      const Family& family = families_[path->family];
+      const std::filesystem::path kept = file_of(s, g, *path);
+      const std::vector<LearntPoint> points = learn(*set, *validation, test.get(), *path, kept, inner);
       if (stopped()) return;
       std::vector<CvCell> cells;
       for (std::size_t l = 0; l < points.size(); ++l)
         for (std::size_t d = 0; d < family.decoders.size(); ++d) {
           const SolveResult& solved = points[l].result;
-          cells.push_back({s, g, family.candidates[d], batch->lambdas[l], points[l].validation[d].mean,
+          cells.push_back({s, g, family.candidates[d], path->lambdas[l], points[l].validation[d].mean,
                            points[l].test[d].mean, solved.certificate.relative_gap(), solved.certificate.converged,
                            points[l].validation[d].constant, solved.seconds, solved.oracle_error});
         }
       record(cells, true);
+      std::error_code stays;  // until all is done
+      if (!kept.empty()) std::filesystem::remove(kept, stays);
     }
   }
 
-  std::vector<std::span<const double>> paths(std::span<const double> lambdas) const {
-    if (options_.warm_path) return {lambdas};
-    std::vector<std::span<const double>> out;
-    for (std::size_t l = 0; l < lambdas.size(); ++l) out.push_back(lambdas.subspan(l, 1));
-    return out;
+  // Where a path keeps what it knows before it is done; empty: nowhere.
+  std::filesystem::path file_of(std::size_t s, std::size_t g, const Path& path) const {
+    if (options_.running.empty()) return {};
+    const TrainOptions& o = families_[path.family].options;
+    return fmt::format("{}/split{}-gamma{}-{}-smoothing{}-lambda{}.m4nc", options_.running, s + 1, g + 1,
+                       to_string(o.surrogate), o.smoothing, path.lambdas[0]);
   }
 
-  // Adds one point per lambda; stops early where the context is cancelled.
-  void learn(const TrainingSet& set, const HeldOut& validation, const HeldOut* test, const Family& family,
-             std::span<const double> lambdas, const Context& inner, std::vector<LearntPoint>& points) const {
-    if (stopped()) return;
+  // One point per lambda; fewer where the context is cancelled.
+  std::vector<LearntPoint> learn(const TrainingSet& set, const HeldOut& validation, const HeldOut* test,
+                                 const Path& path, const std::filesystem::path& kept, Context context) const {
+    const Family& family = families_[path.family];
+    std::vector<LearntPoint> points;
+    if (stopped()) return points;
     std::vector<std::unique_ptr<Solution>> waiting;
     const auto judge = [&] {
-      if (stopped() || waiting.empty()) return;
+      if (waiting.empty()) return;
       const auto losses = [&](const HeldOut& part) {
-        return set.mean_losses(part, waiting, family.options, family.decoders, inner);
+        return set.mean_losses(part, waiting, family.options, family.decoders, context);
       };
       const std::vector<LossesByDecoder> on_validation = losses(validation);
       const std::vector<LossesByDecoder> on_test =
@@ -357,18 +376,41 @@ class CrossValidation {
         points.push_back({waiting[l]->result, on_validation[l], on_test[l]});
       waiting.clear();
     };
-    set.solve(family.options, Decoder::automatic, lambdas, inner, [&](std::unique_ptr<Solution> solution) {
+    // Before a checkpoint everything that is solved is judged.
+    const auto state = [&](auto& a) {
+      if constexpr (!std::remove_reference_t<decltype(a)>::loading) judge();
+      a(points);
+      a.expect(points.size() <= path.lambdas.size() &&
+               std::all_of(points.begin(), points.end(), [&](const LearntPoint& point) {
+                 return point.validation.size() == family.decoders.size() &&
+                        point.test.size() == point.validation.size();
+               }));
+    };
+    if (!kept.empty()) {
+      std::error_code error;
+      std::filesystem::create_directory(kept.parent_path(), error);
+      if (error) throw Error(say("{}: cannot be made a directory: {}", options_.running, error.message()));
+      context.checkpoint = std::make_shared<Checkpoint>(kept.string(), seconds_at_risk, Checkpoint::Saves::when_due,
+                                                        Settings{{"path", kept.filename().string()}}, std::string());
+      context.checkpoint->keep(state);
+      if (std::filesystem::exists(kept)) context.checkpoint->resume(kept.string());
+    }
+    std::size_t emitted = 0;
+    const std::size_t known = points.size();
+    set.solve(family.options, Decoder::automatic, path.lambdas, context, [&](std::unique_ptr<Solution> solution) {
+      if (emitted++ < known || stopped()) return;
       waiting.push_back(std::move(solution));
       if (waiting.size() >= set.scoring_batch()) judge();
     });
-    judge();
+    if (!stopped()) judge();
+    return points;
   }
 
   // The cells of a path if all of them are known, none otherwise.
-  std::vector<CvCell> recall(std::size_t s, std::size_t g, const Batch& batch) const {
+  std::vector<CvCell> recall(std::size_t s, std::size_t g, const Path& path) const {
     std::vector<CvCell> out;
-    for (const double lambda : batch.lambdas)
-      for (const std::size_t c : families_[batch.family].candidates) {
+    for (const double lambda : path.lambdas)
+      for (const std::size_t c : families_[path.family].candidates) {
         const auto found = known_.find({s, g, c, lambda});
         if (found == known_.end()) return {};
         out.push_back(found->second);
@@ -387,17 +429,18 @@ class CrossValidation {
 
   // ---- the grid
 
-  std::vector<Batch> extensions(const std::vector<std::size_t>& families, std::size_t splits) {
-    std::vector<Batch> out;
+  std::vector<Path> extensions(const std::vector<std::size_t>& families, std::size_t splits) {
+    std::vector<Path> out;
     const std::vector<CvPoint> points = points_of(result_.cells, splits);
     for (const std::size_t f : families) {
       std::vector<CvPoint> own;
       for (const CvPoint& point : points)
         if (std::count(families_[f].candidates.begin(), families_[f].candidates.end(), point.candidate) > 0)
           own.push_back(point);
-      std::vector<double> more = families_[f].grid.extend(
-          own, [&](const CvPoint& point) { return reached(point, splits); }, options_.extend);
-      if (!more.empty()) out.push_back({f, std::move(more)});
+      add_paths(f,
+                families_[f].grid.extend(
+                    own, [&](const CvPoint& point) { return reached(point, splits); }, options_.extend),
+                out);
     }
     return out;
   }

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "api/settings.h"
@@ -75,6 +76,12 @@ Tree settings(const Dataset& data, std::span<const double> raw_target, const CvO
   return out;
 }
 
+// Nothing is written where nothing has changed.
+void update_file(const std::string& path, const std::string& text) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::string(std::istreambuf_iterator<char>(file), {}) != text) write_file_atomically(path, text);
+}
+
 void refuse_other_settings(const std::string& directory, const Tree& now) {
   std::ifstream file(directory + "/settings.json");
   const Tree before = Tree::parse(file, nullptr, false);
@@ -125,11 +132,15 @@ CvStore::CvStore(std::string directory, const Dataset& data, std::span<const dou
   for (const std::string& path : files(directory_))
     if (fs::exists(path) && !fs::is_regular_file(path))
       throw Error(say("--out {}: {} is no regular file; => name another directory", directory_, path));
+  if (fs::exists(running()) && !fs::is_directory(running()))
+    throw Error(say("--out {}: {} is no directory; => name another directory", directory_, running()));
   if (fs::exists(directory_ + "/settings.json")) {
     refuse_other_settings(directory_, now);
     read_cells();
   } else {
-    for (const std::string& path : files(directory_))
+    std::vector<std::string> own = files(directory_);
+    own.push_back(running());
+    for (const std::string& path : own)
       if (fs::exists(path))
         throw Error(say(
             "--out {}: there is a file {}, but not of a cross-validation (no settings.json); => name another directory",
@@ -138,7 +149,7 @@ CvStore::CvStore(std::string directory, const Dataset& data, std::span<const dou
   }
   std::string text = header;
   for (const CvCell& cell : known_) text += line(cell);
-  write_file_atomically(path_, text);  // without a last line that was cut off
+  update_file(path_, text);  // without a last line that was cut off
   file_.open(path_, std::ios::app);
   if (!file_) throw Error(say("{}: cannot be written: {}", path_, std::strerror(errno)));
 }
@@ -204,8 +215,14 @@ void CvStore::finish(const CvResult& result, const std::string& report) {
   file_.close();
   std::string text = header;
   for (const CvCell& cell : result.cells) text += line(cell);
-  write_file_atomically(path_, text);
+  update_file(path_, text);
   write_file_atomically(directory_ + "/cv.json", report);
+  // What is not there, or of others, is left as it is.
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(running(), error))
+    if (entry.path().extension() == ".m4nc" || entry.path().filename().string().starts_with(".m4n-"))
+      fs::remove(entry.path(), error);
+  fs::remove(running(), error);
 }
 
 bool CvStore::finished(const std::string& directory) { return fs::exists(directory + "/cv.json"); }

@@ -2,6 +2,7 @@
 //
 //   settings.json  what was asked for, with a checksum of the data: other settings are refused
 //   cells.csv      one line per cell: appended to as paths are done, sorted at the end
+//   running        a directory: where paths that are not done stand (CvOptions::running); it goes when all is done
 //   cv.json        the report, when all is done
 #pragma once
 #include <fstream>
@@ -34,9 +35,11 @@ class CvStore {
   // cannot be written.
   CvStore(std::string directory, const Dataset& data, std::span<const double> raw_target, const CvOptions& options);
   const std::vector<CvCell>& known() const { return known_; }
+  // For CvOptions::running.
+  std::string running() const { return directory_ + "/running"; }
   void add(std::span<const CvCell> cells);
   void finish(const CvResult& result, const std::string& report);
-  // The files of a store.
+  // The files of a store that users see.
   static std::vector<std::string> files(const std::string& directory);
   // Whether a run was finished in `directory`.
   static bool finished(const std::string& directory);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <numeric>
 
@@ -40,25 +41,27 @@ std::vector<double> powers_of_two(int first, int last) {
   return out;
 }
 
-// The ordinal sets of the paper are one row shorter than the public files, as if their first row had been read as a
-// header: it is left out, and the grades are cut from the others.
-FoundSet read_set(const PaperSet& set, const std::string& path, bool asked, Binning binning) {
+// The data, read the first time. The ordinal sets of the paper are one row shorter than the public files, as if their
+// first row had been read as a header: it is left out, and the grades are cut from the others.
+const Dataset& data_of(FoundSet& found, Binning binning) {
+  if (found.data) return *found.data;
+  const PaperSet& set = *found.set;
   TrainOptions options;
   options.task = set.task->task;
   if (set.task->grades) {
     options.bins = static_cast<int>(set.k);
     options.binning = binning;
   }
-  TrainingData found = read(path, options);
-  const bool shortened = set.task->grades && found.data.examples() == set.n + 1;
-  if (!shortened) return {&set, asked, false, std::move(found.data)};
+  TrainingData all = read(found.path, options);
+  found.shortened = set.task->grades && all.data.examples() == set.n + 1;
+  if (!found.shortened) return found.data.emplace(std::move(all.data));
   std::vector<std::size_t> rest(set.n);
   std::iota(rest.begin(), rest.end(), std::size_t{1});
-  FoundSet out{&set, asked, true, subset(found.data, rest)};
-  found.raw_target.erase(found.raw_target.begin());
-  out.data.bins = cut_into_grades(found.raw_target, options.bins, binning);
-  for (std::size_t i = 0; i < set.n; ++i) out.data.label[i] = grade_of(found.raw_target[i], out.data.bins);
-  return out;
+  Dataset& data = found.data.emplace(subset(all.data, rest));
+  all.raw_target.erase(all.raw_target.begin());
+  data.bins = cut_into_grades(all.raw_target, options.bins, binning);
+  for (std::size_t i = 0; i < set.n; ++i) data.label[i] = grade_of(all.raw_target[i], data.bins);
+  return data;
 }
 
 // Features of all the data at once, before any split, as in the authors' code.
@@ -138,29 +141,23 @@ std::string directory_of(const ReproduceOptions& options, const std::string& nam
   return options.out + "/cells/" + name;
 }
 
-// Runs one cross-validation, or takes it from where it was kept. Nothing if interrupted.
+// Runs one cross-validation, from where it was kept. Nothing if interrupted.
 std::optional<CvResult> run(const ReproduceOptions& options, const std::string& name, const Dataset& data, CvOptions cv,
                             const Context& context) {
   cv.candidates = resolved_candidates(cv, data);
   CvStore store(directory_of(options, name), data, {}, cv);
   cv.known = store.known();
-  cv.finished = [&](std::span<const CvCell> cells) { store.add(cells); };
+  bool is_new = !CvStore::finished(directory_of(options, name));
+  cv.finished = [&](std::span<const CvCell> cells) {
+    store.add(cells);
+    is_new = true;
+  };
+  cv.running = store.running();
   if (options.observe) cv.observe = [&](const CvProgress& progress) { options.observe(name, progress); };
   CvResult result = cross_validate(data, {}, cv, context);
   if (result.interrupted) return std::nullopt;
-  store.finish(result, options.describe ? options.describe(result, cv) : "{}");
+  if (is_new) store.finish(result, options.describe ? options.describe(result, cv) : "{}");
   return result;
-}
-
-// The same for what was not asked for now: only if it was finished earlier, with these settings.
-std::optional<CvResult> recall(const ReproduceOptions& options, const std::string& name, const Dataset& data,
-                               const CvOptions& cv) try {
-  if (!CvStore::finished(directory_of(options, name))) return std::nullopt;
-  ReproduceOptions silent = options;
-  silent.observe = nullptr;
-  return run(silent, name, data, cv, {});
-} catch (const Error&) {
-  return std::nullopt;
 }
 
 // Which surrogates the paper's own solvers are there for.
@@ -230,36 +227,40 @@ std::vector<FoundSet> find_sets(const ReproduceOptions& options, bool table1, st
         options.only.empty() || std::find(options.only.begin(), options.only.end(), set.name) != options.only.end();
     std::string path = fmt::format("{}/{}", options.data, set.file);
     if (!fs::exists(path)) path += ".gz";
-    if (!fs::exists(path)) {
-      if (asked) missing->push_back(set.file);
-      continue;
-    }
-    if (!asked && !fs::exists(options.out + "/cells")) continue;  // nothing of it can have been finished
-    out.push_back(read_set(set, path, asked, options.binning));
+    const bool there = fs::exists(path);
+    if (asked && !there) missing->push_back(set.file);
+    out.push_back({&set, asked && there ? path : "", false, {}});
   }
   return out;
 }
 
-std::vector<Table1Cell> reproduce_table1(const ReproduceOptions& options, const std::vector<FoundSet>& sets,
-                                         const Context& context) {
+std::vector<Table1Cell> reproduce_table1(const ReproduceOptions& options, std::vector<FoundSet>& sets,
+                                         const std::vector<Table1Cell>& earlier, const Context& context) {
   std::vector<Table1Cell> out;
-  for (const FoundSet& found : sets) {
+  bool stopped = false;
+  for (FoundSet& found : sets) {
     const PaperSet& set = *found.set;
-    const Dataset& data = found.data;
     const bool centers = set.task->centers;
-    const Dataset other = centers ? with_centers(data, options, context) : with_products(data);
+    std::optional<Dataset> other;  // with the features of the protocol
     for (const Protocol protocol : {Protocol::paper, Protocol::exact, Protocol::best})
       for (const SurrogateKind surrogate : {SurrogateKind::m3n, SurrogateKind::crf, SurrogateKind::m4n}) {
         if (protocol == Protocol::paper && !has_paper_protocol(*set.task, surrogate)) continue;
+        const bool asked = found.asked() && std::find(options.protocols.begin(), options.protocols.end(), protocol) !=
+                                                options.protocols.end();
+        if (!asked || stopped) {
+          std::copy_if(earlier.begin(), earlier.end(), std::back_inserter(out), [&](const Table1Cell& cell) {
+            return cell.set == &set && cell.protocol == protocol && cell.surrogate == surrogate;
+          });
+          continue;
+        }
+        const Dataset& data = data_of(found, options.binning);
+        const bool as_read = centers == (protocol == Protocol::best);
+        if (!as_read && !other) other = centers ? with_centers(data, options, context) : with_products(data);
         const CvOptions cv = protocol == Protocol::paper   ? paper_protocol(options, *set.task, surrogate)
                              : protocol == Protocol::exact ? exact_protocol(options, *set.task, surrogate)
                                                            : best_protocol(options, data, *set.task, surrogate);
-        const std::string name = cell_name(set, protocol, surrogate);
-        const Dataset& examples = centers != (protocol == Protocol::best) ? other : data;
-        const bool asked = found.asked && std::find(options.protocols.begin(), options.protocols.end(), protocol) !=
-                                              options.protocols.end();
-        const auto result = asked ? run(options, name, examples, cv, context) : recall(options, name, examples, cv);
-        if (!result && asked) return out;
+        const auto result = run(options, cell_name(set, protocol, surrogate), as_read ? data : *other, cv, context);
+        stopped = !result;
         if (result)
           out.push_back({&set, cols(data.x), data.examples(), data.class_names.size(), protocol, surrogate,
                          result->overall.test, result->best.lambda, solving_seconds(*result), result->unconverged(),
@@ -269,22 +270,28 @@ std::vector<Table1Cell> reproduce_table1(const ReproduceOptions& options, const 
   return out;
 }
 
-std::vector<Table2Cell> reproduce_table2(const ReproduceOptions& options, const std::vector<FoundSet>& sets,
-                                         const Context& context) {
+std::vector<Table2Cell> reproduce_table2(const ReproduceOptions& options, std::vector<FoundSet>& sets,
+                                         const std::vector<Table2Cell>& earlier, const Context& context) {
   std::vector<Table2Cell> out;
-  for (const FoundSet& found : sets) {
+  bool stopped = false;
+  for (FoundSet& found : sets) {
     if (found.set->table2.empty()) continue;
-    const Dataset data = with_centers(found.data, options, context);
-    const auto result_of = [&](const std::string& name, const CvOptions& cv) {
-      return found.asked ? run(options, name, data, cv, context) : recall(options, name, data, cv);
-    };
-    // The paper does not say its lambda. Errors of the oracle grow with the scores, so all cells share one: the best of
-    // the exact protocol.
-    const auto exact = result_of(cell_name(*found.set, Protocol::exact, SurrogateKind::m4n),
-                                 exact_protocol(options, *found.set->task, SurrogateKind::m4n));
-    if (!exact && found.asked) return out;
-    if (!exact) continue;
+    std::optional<Dataset> data;
+    std::optional<CvResult> exact;
+    if (found.asked() && !stopped) {
+      data = with_centers(data_of(found, options.binning), options, context);
+      // The paper does not say its lambda. Errors of the oracle grow with the scores, so all cells share one: the best
+      // of the exact protocol.
+      exact = run(options, cell_name(*found.set, Protocol::exact, SurrogateKind::m4n), *data,
+                  exact_protocol(options, *found.set->task, SurrogateKind::m4n), context);
+      stopped = !exact;
+    }
     for (const PrintedOracle& printed : found.set->table2) {
+      if (!exact || stopped) {
+        std::copy_if(earlier.begin(), earlier.end(), std::back_inserter(out),
+                     [&](const Table2Cell& cell) { return cell.printed == &printed; });
+        continue;
+      }
       CvOptions cv = paper_protocol(options, *found.set->task, SurrogateKind::m4n);
       cv.lambdas = {exact->best.lambda};
       cv.train.epochs = table2_passes;
@@ -292,12 +299,12 @@ std::vector<Table2Cell> reproduce_table2(const ReproduceOptions& options, const 
       cv.train.warm_start = printed.warm_start;
       const std::string name =
           fmt::format("{}-table2-{}-{}", found.set->name, printed.warm_start ? "warm" : "cold", printed.iterations);
-      const auto result = result_of(name, cv);
-      if (!result && found.asked) return out;
-      if (!result) continue;
+      const auto result = run(options, name, *data, cv, context);
+      stopped = !result;
+      if (stopped) continue;
       std::vector<double> errors;
       for (const CvCell& cell : result->overall.chosen) errors.push_back(cell.oracle_error.value_or(0));
-      out.push_back({found.set, &printed, data.examples(), result->overall.test, summary(errors), exact->best.lambda,
+      out.push_back({found.set, &printed, data->examples(), result->overall.test, summary(errors), exact->best.lambda,
                      solving_seconds(*result)});
     }
   }

@@ -20,6 +20,7 @@
 // certificate is returned.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,15 +73,17 @@ struct ReproduceOptions {
   std::function<std::string(const CvResult&, const CvOptions&)> describe;
 };
 
-// A set that was found.
+// A set of a table. It is read when its turn comes.
 struct FoundSet {
   const PaperSet* set;
-  bool asked;      // no: only what was finished earlier is shown
-  bool shortened;  // its first row was left out
-  Dataset data;    // grades are cut from all targets: they are part of what the task is
+  std::string path;             // empty: not asked for, or not there; only what was finished earlier is shown
+  bool shortened = false;       // its first row was left out
+  std::optional<Dataset> data;  // grades are cut from all targets: they are part of what the task is
+
+  bool asked() const { return !path.empty(); }
 };
-// The sets that are there, of table 1 or only those of table 2, and the names of files that are asked for and missing.
-// Throws UsageError for unknown names.
+// The sets of table 1, or only those of table 2, and the names of files that are asked for and missing. Throws
+// UsageError for unknown names.
 std::vector<FoundSet> find_sets(const ReproduceOptions& options, bool table1, std::vector<std::string>* missing);
 
 struct Table1Cell {
@@ -100,11 +103,11 @@ struct Table2Cell {
   double lambda, seconds;
 };
 
-// Cells finished earlier in options.out are taken from there, and shown also where they are not asked for now. An
-// interrupted run returns the cells that are complete.
-std::vector<Table1Cell> reproduce_table1(const ReproduceOptions& options, const std::vector<FoundSet>& sets,
-                                         const Context& context);
-std::vector<Table2Cell> reproduce_table2(const ReproduceOptions& options, const std::vector<FoundSet>& sets,
-                                         const Context& context);
+// Cells finished earlier in options.out are taken from there. What is not asked for now, or was not done when the run
+// was interrupted, is taken from the `earlier` table.
+std::vector<Table1Cell> reproduce_table1(const ReproduceOptions& options, std::vector<FoundSet>& sets,
+                                         const std::vector<Table1Cell>& earlier, const Context& context);
+std::vector<Table2Cell> reproduce_table2(const ReproduceOptions& options, std::vector<FoundSet>& sets,
+                                         const std::vector<Table2Cell>& earlier, const Context& context);
 
 }  // namespace m4n::detail

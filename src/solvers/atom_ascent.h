@@ -17,6 +17,7 @@
 //   visit(i, full, total)             one visit; adds to `total` what it gained and what it cost; false if it was told
 //   to
 //                                     stop: then nothing has changed but `total`
+//   fits()                            whether the atoms, which may come from a file, can be those of the examples
 //   rebuild()                         w := w(mu) afresh, and value_, the dual value of the atoms
 //   Worker, worker(weights)           the memory of a thread; the weights are made ready for all threads
 //   upper(i, weights, worker)         from above, S(v_i, y_i) at other weights; fast where hasty_ is set
@@ -27,6 +28,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "core/parallel.h"
@@ -54,8 +56,12 @@ class AtomAscent {
     Pass full;
     int cached = 0;  // passes after the full one
     const auto state = [&](auto& a) {
-      a(watch_, result_, *problem_.scorer, value_, order_, rng_, mean_, now_, place_, followed_, certified_at, next,
-        phase, full, cached);
+      a(watch_, result_, *problem_.scorer, value_, rng_, mean_, now_, place_, followed_, certified_at, next, phase,
+        full, cached);
+      a.fixed(order_);
+      if constexpr (std::remove_reference_t<decltype(a)>::loading)
+        a.expect(all_below(order_.size(), order_) && followed_ <= place_ && place_ <= order_.size() &&
+                 derived().fits());
       best_.archive(a, *problem_.scorer);
     };
     stage.begin(state);
@@ -143,8 +149,8 @@ class AtomAscent {
   // For long calls of an oracle; once it has said stop, their answers are not used.
   const std::function<bool()> stop_ = [this] { return told_to_stop_ = watch_.expired(); };
   bool told_to_stop_ = false;
-  const bool keeps_state_ = context_->checkpoint != nullptr;  // what a visit changed must be taken back then
-  std::function<bool()> give_up_;                             // for long certificates
+  const bool keeps_state_ = saves_at_end(*context_);  // what a visit changed must be taken back then
+  std::function<bool()> give_up_;                     // for long certificates
 
  private:
   Derived& derived() { return static_cast<Derived&>(*this); }
@@ -169,8 +175,8 @@ class AtomAscent {
       pause();
     }
     place_ = followed_ = 0;
+    rng_.shuffle(std::span(order_));  // for the next pass, whose first visit may be told to stop
     value_ += now_.gain;
-    rng_.shuffle(std::span(order_));  // here, for a pass may be told to stop before its first visit
     return true;
   }
 

@@ -182,17 +182,17 @@ class AscentOrSmooth {
       const double epochs = pace > 0 ? std::log(now / o.tol) / pace : std::numeric_limits<double>::infinity();
       const double passes = epochs * epoch / pass;  // of the smooth solver for the same work
       DualPoint<S> start = dual;
-      bool decided = false, slower = false;
-      const auto meanwhile = [&](auto& a) { a(start, decided, slower); };
+      bool decided = false;
+      const auto meanwhile = [&](auto& a) { a(start, decided); };
       const CheckpointScope scope(*request_->context, meanwhile);
       by_smooth(problem, dual, relay, [&](int done, double reached) {
         if (IsSmooth<S> || decided || done < share_to_try * passes) return false;
         decided = true;
         const double own_pace = std::log(now / reached) / done;
-        return slower = !(std::log(reached / o.tol) <= own_pace * passes);
+        return !(std::log(reached / o.tol) <= own_pace * passes);
       });
-      smooth_ = !slower;
-      if (slower) dual = start;
+      smooth_ = !relay.total().given_up;
+      if (!smooth_) dual = start;
     }
   }
 

@@ -134,7 +134,7 @@ class BestPoint {
   void archive(Archive& a, const Scorer& like) {
     a(known_, certificate_);
     if (known_ && !point_) point_.emplace(like);
-    if (known_) a(*point_);
+    if (known_) a.fixed(*point_);
   }
   bool known() const { return known_; }
   Certificate certificate(double tol) const { return with_verdict(certificate_, tol); }

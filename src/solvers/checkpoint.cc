@@ -9,12 +9,15 @@
 #include "core/atomic_file.h"
 #include "core/checksum.h"
 #include "core/message.h"
+#include "m4n/version.h"
 
 namespace m4n::detail {
 namespace {
 
 constexpr std::string_view magic = "M4NSTATE";
-constexpr std::uint32_t format = 1;
+constexpr std::uint32_t format = 2;
+
+constexpr int least_pause = 10;  // between two times of saving, in units of how long that takes
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what) {
   throw Error(say("{}: {}; => name a file that --checkpoint wrote, or start without it", path, what));
@@ -25,9 +28,12 @@ constexpr std::uint32_t format = 1;
 CheckpointFile read_checkpoint(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse(path, "cannot be opened");
-  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  std::string bytes(magic.size(), '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (bytes != magic) refuse(path, "is no checkpoint");  // before the rest of what may have no end is read
+  bytes.append(std::istreambuf_iterator<char>(file), {});
   constexpr std::size_t ends = magic.size() + sizeof format + sizeof(std::uint64_t);
-  if (bytes.size() < ends || !bytes.starts_with(magic)) refuse(path, "is no checkpoint");
+  if (bytes.size() < ends) refuse(path, "is no checkpoint");
   const std::span<const char> all(bytes);
   const auto body = all.first(all.size() - sizeof(std::uint64_t));
   if (crc64(body) != read_little_endian<std::uint64_t>(all.last<sizeof(std::uint64_t)>()))
@@ -43,22 +49,31 @@ CheckpointFile read_checkpoint(const std::string& path) {
   return out;
 }
 
-Checkpoint::Checkpoint(std::string file, double seconds, Settings settings, std::string kind)
-    : file_(std::move(file)), settings_(std::move(settings)), kind_(std::move(kind)), seconds_(seconds) {}
+Checkpoint::Checkpoint(std::string file, double seconds, Saves saves, Settings settings, std::string kind)
+    : file_(std::move(file)), settings_(std::move(settings)), kind_(std::move(kind)), seconds_(seconds), saves_(saves) {
+  settings_.emplace(settings_.begin(), "version", M4N_VERSION);
+}
+
+bool Checkpoint::due() const {
+  const auto passed = std::chrono::steady_clock::now() - saved_;
+  return !file_.empty() && passed >= std::chrono::duration<double>(seconds_) && passed >= least_pause * saving_;
+}
 
 void Checkpoint::resume(const std::string& path) {
   CheckpointFile found = read_checkpoint(path);
   if (const std::string other = difference(settings_, found.settings); !other.empty())
-    throw Error(say("{}: is a checkpoint of other data or options ({}); => give it those, or start without --resume",
-                    path, other));
+    throw Error(
+        say("{}: is a checkpoint of other data or options ({}); => give it those, or start without it", path, other));
   resumed_ = path;
   resumed_state_ = std::move(found.rest);
   StateLoader load(resumed_state_, resumed_);
   std::string point;
   load(point, over_);
+  if (kept_) kept_->load(load);
 }
 
 void Checkpoint::save(const State& stage) {
+  const auto start = saved_ = std::chrono::steady_clock::now();
   AtomicFile file(file_);
   std::uint64_t sum = 0;
   const auto write = [&](std::span<const char> bytes) {
@@ -76,6 +91,7 @@ void Checkpoint::save(const State& stage) {
   save(length);
   if (!scopes_.empty()) scopes_[0].save(save);
   save(over_);
+  if (kept_) kept_->save(save);
   for (std::size_t s = 1; s < scopes_.size(); ++s) scopes_[s].save(save);
   stage.save(save);
   std::string end;
@@ -83,21 +99,34 @@ void Checkpoint::save(const State& stage) {
   file.write(end);
   file.finish();
   saved_ = std::chrono::steady_clock::now();
+  saving_ = saved_ - start;
 }
 
 void Checkpoint::load(const State& stage) {
   StateLoader load(resumed_state_, resumed_);
   std::string point;
   load(point, over_);
+  if (kept_) kept_->load(load);
   if (!scopes_.empty()) {
     StateLoader own(point, resumed_);
     scopes_[0].load(own);
+    own.expect(own.position() == point.size());
   }
   for (std::size_t s = 1; s < scopes_.size(); ++s) scopes_[s].load(load);
   stage.load(load);
-  if (load.position() != resumed_state_.size()) load.misfit();
+  load.expect(load.position() == resumed_state_.size());
   resumed_.clear();
   resumed_state_ = {};
+}
+
+// A disk that is full is no reason to lose what is being computed.
+void SolverStage::save(const Checkpoint::State& state) const try {
+  checkpoint_->save(state);
+  checkpoint_->failed_ = false;
+} catch (const Error& error) {
+  if (!context_->warn) throw;
+  if (std::exchange(checkpoint_->failed_, true)) return;
+  context_->warn(say("{}; training goes on, and tries again when the next checkpoint is due", error.message()));
 }
 
 }  // namespace m4n::detail

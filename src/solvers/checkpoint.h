@@ -6,11 +6,14 @@
 // meanwhile (CheckpointScope), first of all the dual point. A fit that resumes takes the same way: stages that were
 // over return their results at once, the one that was running gets its state back.
 //
+// A path of lambdas is such a row, too. Who runs it keeps what was made of each solution (Checkpoint::keep), as the
+// weights of the lambdas that are over are not in the file: resumed, they come as they happen to be.
+//
 //   offset  content
 //        0  the letters M4NSTATE, the format as 4 bytes
-//       12  settings: everything the digits depend on (api/settings.h)
+//       12  settings: the version, and everything the digits depend on (api/settings.h)
 //           kind of the dual point; its length, the dual point (solvers/warm_start.h)
-//           results of the stages that are over; further scopes; the state of the stage
+//           results of the stages that are over; what is kept of them; further scopes; the state of the stage
 //     last  CRC-64/XZ of all bytes before it
 #pragma once
 #include <chrono>
@@ -49,19 +52,27 @@ class Checkpoint {
     return {transfer, transfer};
   }
 
-  // `file`: where to save, every `seconds`; empty: nowhere. `settings`: everything the digits of this fit depend on.
-  // `kind`: of its dual point, as in WarmStart.
-  Checkpoint(std::string file, double seconds, Settings settings, std::string kind);
+  enum class Saves {
+    when_due_and_at_end,  // also where it is stopped
+    when_due
+  };
+  // `file`: where to save, every `seconds`, but not more than a tenth of the time; empty: nowhere. `settings`:
+  // everything the digits of this fit depend on. `kind`: of its dual point, as in WarmStart.
+  Checkpoint(std::string file, double seconds, Saves saves, Settings settings, std::string kind);
+  // What is made of the solutions of a path: saved with it, and there again after resume().
+  template <class T>
+  void keep(T& values) {
+    kept_ = state_of(values);
+  }
   // Goes on where the file says. Throws Error where it is damaged, or of other settings.
   void resume(const std::string& path);
+  bool saves_at_end() const { return !file_.empty() && saves_ == Saves::when_due_and_at_end; }
 
  private:
   friend class CheckpointScope;
   friend class SolverStage;
 
-  bool due() const {
-    return !file_.empty() && std::chrono::steady_clock::now() - saved_ >= std::chrono::duration<double>(seconds_);
-  }
+  bool due() const;
   void save(const State& stage);
   void load(const State& stage);
 
@@ -69,7 +80,11 @@ class Checkpoint {
   Settings settings_;
   std::string kind_;
   double seconds_;
+  Saves saves_;
   std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::duration saving_{};  // how long the last time took
+  bool failed_ = false;                           // the last time
+  std::optional<State> kept_;
   std::vector<State> scopes_;
   std::size_t stages_ = 0;               // that have begun
   std::vector<SolveResult> over_;        // of those that are over
@@ -102,6 +117,10 @@ class CheckpointScope {
   Checkpoint* checkpoint_;
 };
 
+inline bool saves_at_end(const Context& context) {
+  return context.checkpoint != nullptr && context.checkpoint->saves_at_end();
+}
+
 // One run of a solver:
 //
 //   SolverStage stage(context);
@@ -114,9 +133,12 @@ class CheckpointScope {
 class SolverStage {
  public:
   explicit SolverStage(const Context& context)
-      : checkpoint_(context.checkpoint.get()), number_(checkpoint_ != nullptr ? checkpoint_->stages_++ : 0) {}
+      : context_(&context),
+        checkpoint_(context.checkpoint.get()),
+        number_(checkpoint_ != nullptr ? checkpoint_->stages_++ : 0) {}
 
-  bool active() const { return checkpoint_ != nullptr; }
+  // Where it is stopped, too: a step that cannot be finished must be taken back then.
+  bool saves_at_end() const { return detail::saves_at_end(*context_); }
   const SolveResult* over() const {
     return checkpoint_ != nullptr && number_ < checkpoint_->over_.size() ? &checkpoint_->over_[number_] : nullptr;
   }
@@ -126,18 +148,23 @@ class SolverStage {
   }
   template <class Archive>
   void pause(Archive& state) {
-    if (checkpoint_ != nullptr && checkpoint_->due()) checkpoint_->save(Checkpoint::state_of(state));
+    if (checkpoint_ != nullptr && checkpoint_->due()) save(Checkpoint::state_of(state));
   }
   template <class Archive>
   void pause_at_end(Archive& state) {
-    if (checkpoint_ != nullptr && !checkpoint_->file_.empty()) checkpoint_->save(Checkpoint::state_of(state));
+    if (saves_at_end()) save(Checkpoint::state_of(state));
   }
   SolveResult finish(SolveResult result) const {
-    if (checkpoint_ != nullptr) checkpoint_->over_.push_back(result);
+    if (checkpoint_ == nullptr) return result;
+    checkpoint_->over_.push_back(result);
+    if (result.interrupted) checkpoint_->file_.clear();  // what follows starts from a stage that is not over
     return result;
   }
 
  private:
+  void save(const Checkpoint::State& state) const;
+
+  const Context* context_;
   Checkpoint* checkpoint_;
   std::size_t number_;
 };

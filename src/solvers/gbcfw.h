@@ -41,7 +41,7 @@ class DualAverage {
   }
   template <class Archive>
   void archive(Archive& a) {
-    a(sum_, since_);
+    a.fixed(sum_, since_);
   }
 
  private:
@@ -126,6 +126,7 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
   const auto state = [&](auto& a) {
     a(watch, result, *problem.scorer, rng, schedule, t, step, looking, certified_at);
     if (average) a(*average);
+    a.expect(step <= n);
     best.archive(a, *problem.scorer);
   };
   stage.begin(state);

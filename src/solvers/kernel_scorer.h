@@ -17,6 +17,7 @@
 // the scores have moved since set_coefficients, so it vanishes as a solver converges. Certificates are taken right
 // after set_coefficients, where everything is double. |w|^2 = sum_i a_i . v_i.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -60,7 +61,10 @@ class KernelScorer {
   // Not while a group is open.
   template <class Archive>
   void archive(Archive& a) {
-    a(base_, a_, change_, changed_, late_, late_rows_);
+    a.fixed(base_, a_, change_, late_);
+    a(changed_, late_rows_);
+    a.expect(late_rows_.size() < block &&
+             std::all_of(late_rows_.begin(), late_rows_.end(), [&](std::size_t i) { return i < examples(); }));
   }
   // a: n padded rows.
   void set_coefficients(AlignedVector<double> a, unsigned threads);

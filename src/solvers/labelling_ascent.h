@@ -68,6 +68,7 @@ struct EarlierAtoms {
   template <class Archive>
   void archive(Archive& a) {
     a(dual, outputs);
+    a.expect(dual.block.size() == outputs.size() && dual.seeds.size() == outputs.size());
   }
 };
 
@@ -95,7 +96,7 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
   void adopt(const EarlierAtoms<Oracle>& earlier, std::span<const std::uint64_t> outputs) {
     const Scorer& scorer = *problem_.scorer;
     for (std::size_t i = 0; i < std::min(outputs.size(), earlier.outputs.size()); ++i) {
-      if (outputs[i] != earlier.outputs[i]) continue;
+      if (outputs[i] != earlier.outputs[i] || !fits(i, earlier.dual.block[i])) continue;
       const AtomBlock& from = earlier.dual.block[i];
       AtomBlock& block = dual_->block[i];
       for (std::size_t a = 1; a < from.size(); ++a) {
@@ -117,6 +118,19 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
   static constexpr double patience = 0.5;
   // How well the oracle is asked, relative to what the block can gain. Better answers cost more and take fewer passes.
   static constexpr double of_the_gain = 0.2;
+
+  // Whether the atoms can be those of example i; of all examples.
+  bool fits(std::size_t i, const AtomBlock& block) const {
+    const Scorer& scorer = *problem_.scorer;
+    return block.fits(parts_->rows(scorer, i), scorer.stride(), scorer.tail().size());
+  }
+  bool fits() const {
+    const std::size_t n = problem_.examples();
+    if (dual_->block.size() != n || dual_->seeds.size() != n) return false;
+    for (std::size_t i = 0; i < n; ++i)
+      if (!fits(i, dual_->block[i])) return false;
+    return true;
+  }
 
   bool visit(std::size_t i, bool full, Pass& total) {
     const Scorer& scorer = *problem_.scorer;

@@ -34,6 +34,24 @@ void collect_parts(AtomScratch& scratch) {
   collect(scratch.tail, scratch.touched_tail);
 }
 
+bool AtomBlock::holds_together() const {
+  std::uint32_t end = 0;
+  for (const Atom& atom : atoms_) {
+    if (atom.first != end || atom.middle < atom.first || atom.last < atom.middle) return false;
+    end = atom.last;
+  }
+  return !atoms_.empty() && atoms_[0].last == 0 && end == parts_.size() && gram_.size() == size() * (size() + 1) / 2;
+}
+
+bool AtomBlock::fits(std::size_t rows, std::size_t stride, std::size_t tail) const {
+  const auto below = [](std::span<const AtomPart> parts, std::size_t limit) {
+    return std::all_of(parts.begin(), parts.end(), [&](const AtomPart& p) { return p.part < limit; });
+  };
+  for (std::size_t a = 0; a < size(); ++a)
+    if (!below(unary_parts(a), rows * stride) || !below(tail_parts(a), tail)) return false;
+  return std::all_of(contested_.begin(), contested_.end(), [&](std::uint32_t m) { return m < rows; });
+}
+
 double AtomBlock::risk() const {
   double sum = 0;
   for (const Atom& atom : atoms_) sum += atom.weight * atom.risk;

@@ -73,9 +73,12 @@ class AtomBlock {
   double reweigh(double c, AtomScratch& scratch);
   // Forgets atoms that have had no weight for `visits` visits in a row.
   void forget(unsigned visits, std::size_t stride);
+  // Whether all its parts are among so many unary ones, `stride` for each row, and so many of the tail.
+  bool fits(std::size_t rows, std::size_t stride, std::size_t tail) const;
   template <class Archive>
   void archive(Archive& a) {
     a(atoms_, parts_, gram_, contested_);
+    a.expect(holds_together());
   }
 
  private:
@@ -88,6 +91,7 @@ class AtomBlock {
     return a >= b ? gram_[a * (a + 1) / 2 + b] : gram_[b * (b + 1) / 2 + a];
   }
   void contest(std::size_t a, std::size_t stride);
+  bool holds_together() const;
 
   std::vector<Atom> atoms_;
   std::vector<AtomPart> parts_;

@@ -34,6 +34,12 @@ class LbfgsMemory {
 
   bool empty() const { return pairs_.empty(); }
   void clear() { pairs_.clear(); }
+  // Whether it is of points of that size.
+  bool fits(std::size_t size) const {
+    return pairs_.size() <= memory && std::all_of(pairs_.begin(), pairs_.end(), [&](const Pair& pair) {
+             return pair.step.size() == size && pair.change.size() == size;
+           });
+  }
   template <class Archive>
   void archive(Archive& a) {
     a(pairs_, scale_);
@@ -121,22 +127,29 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
   if (!evaluate()) value = *loss.evaluate(gradient, nullptr);  // a certificate there must be
   look();
   LbfgsMemory memory(loss);
-  SolveResult before;  // of this step
+  bool no_way_down = false;  // even the gradient leads nowhere: the limit of double precision
+  SolveResult before;        // of this step
   const auto state = [&](auto& a) {
-    a(watch, result, w, gradient, value, memory, loss);
+    a.fixed(w, gradient);
+    a(watch, result, value, memory, no_way_down, loss);
+    a.expect(memory.fits(w.size()));
     best.archive(a, w);
   };
   // As it was before a step that could not be finished.
   const auto take_back = [&] {
     result = before;
-    if (stage.active()) loss.take_back();
+    if (stage.saves_at_end()) loss.take_back();
   };
   stage.begin(state);
-  while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {
+  const auto is_over = [&] {
+    return result.certificate.converged || result.given_up || no_way_down || result.epochs >= options.epochs;
+  };
+  while (!stopped && !is_over()) {
     stage.pause(state);
     before = result;
-    if (stage.active()) loss.remember();
-    if (give_up && give_up(result.epochs, result.certificate.relative_gap())) break;
+    if (stage.saves_at_end()) loss.remember();
+    result.given_up = give_up && give_up(result.epochs, result.certificate.relative_gap());
+    if (result.given_up) break;
     if (loss.sharpen(value, gradient)) {
       ++result.epochs;
       result.oracle_calls += problem.examples();
@@ -194,12 +207,12 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
     } else {
       look();
     }
-    if (!accepted) {
-      if (memory.empty()) break;  // even the gradient leads nowhere: the limit of double precision
+    if (accepted) {
+      memory.add(w, start, gradient, last_gradient);
+    } else {
+      no_way_down = memory.empty();
       memory.clear();
-      continue;
     }
-    memory.add(w, start, gradient, last_gradient);
   }
   stage.pause_at_end(state);
   best.restore(w);
@@ -223,6 +236,11 @@ struct WeightPoint {
 template <class Scorer, class Slope>
 void lbfgs_path(Problem<Scorer> problem, const Slope& slope, const PathRequest& request, const EmitResult& emit) {
   Scorer& scorer = *problem.scorer;
+  const auto point = [&](auto& a) {
+    WeightPoint now{weight_vector(scorer)};
+    a(now);
+  };
+  const CheckpointScope scope(*request.context, point);
   if (const auto earlier = earlier_point<WeightPoint>(*request.context);
       earlier && earlier->numbers.size() == weight_vector(scorer).size())
     set_weight_vector(scorer, earlier->numbers, request.context->threads);

@@ -73,7 +73,7 @@ class LinearScorer {
 
   template <class Archive>
   void archive(Archive& a) {
-    a(w_);
+    a.fixed(w_);
   }
   // All of w with its padding, for solvers that move it as one vector.
   AlignedVector<double>& raw() { return w_; }

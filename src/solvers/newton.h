@@ -230,7 +230,11 @@ SolveResult newton(const Problem<LinearScorer>& problem, const S& surrogate, Dua
   SolveResult result;
   result.solver = "smooth";
   std::size_t done = 0;  // outputs
-  const auto state = [&](auto& a) { a(watch, result, *problem.scorer, parts, done); };
+  const auto state = [&](auto& a) {
+    a(watch, result, *problem.scorer, done);
+    a.fixed(parts);
+    a.expect(done <= outputs);
+  };
   stage.begin(state);
   // Weights and dual point of outputs first to first + count - 1, exchanged with what they were before.
   std::vector<double> before;
@@ -249,7 +253,7 @@ SolveResult newton(const Problem<LinearScorer>& problem, const S& surrogate, Dua
     if (!stopped) stage.pause(state);
     const std::size_t first = done;
     const std::size_t count = std::min<std::size_t>(workers, outputs - first);
-    if (stage.active() && !stopped) {
+    if (stage.saves_at_end() && !stopped) {
       exchange(first, count);
       const std::vector<double> kept = before;
       exchange(first, count);
@@ -261,7 +265,7 @@ SolveResult newton(const Problem<LinearScorer>& problem, const S& surrogate, Dua
     });
     if (!stopped && watch.expired()) {
       stopped = true;
-      if (stage.active()) {
+      if (stage.saves_at_end()) {
         exchange(first, count);
         stage.pause_at_end(state);
         exchange(first, count);

@@ -86,7 +86,14 @@ struct DualPoint {
   template <class Archive>
   void archive(Archive& a) {
     std::vector<std::size_t> offsets = parts.offsets();
+    const auto shape = [&] { return std::make_pair(offsets, state_size); };
+    const auto before = shape();
+    const bool made = parts.count() > 0;
     a(offsets, mu, state, state_size);
+    a.expect(!made || shape() == before);
+    a.expect(!offsets.empty() && offsets.front() == 0 && std::is_sorted(offsets.begin(), offsets.end()) &&
+             offsets.back() == mu.size() && state_size <= state.size() &&
+             state.size() == state_size * (offsets.size() - 1));
     if constexpr (Archive::loading) parts = Groups(std::move(offsets));
   }
   std::span<double> of(std::size_t i) { return std::span(mu).subspan(parts.begin(i), parts.end(i) - parts.begin(i)); }
@@ -124,11 +131,12 @@ struct SolveResult {
   // Mean over the last of all the epochs allowed of Omega*(v) - [v.mu - Omega(mu)], where argmax is approximate.
   std::optional<double> oracle_error;
   bool interrupted = false;
+  bool given_up = false;  // another solver may be faster from here on
   std::string solver;
 
   template <class Archive>
   void archive(Archive& a) {
-    a(certificate, epochs, oracle_calls, seconds, oracle_error, interrupted, solver);
+    a(certificate, epochs, oracle_calls, seconds, oracle_error, interrupted, given_up, solver);
   }
 };
 
@@ -165,6 +173,7 @@ class Watch {
   void archive(Archive& a) {
     double passed = seconds();
     a(passed, pending_);
+    a.expect(passed >= 0 && passed <= longest);
     if constexpr (Archive::loading)
       start_ = std::chrono::steady_clock::now() -
                std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(passed));
@@ -177,6 +186,8 @@ class Watch {
 
  private:
   bool cancelled() const { return context_->cancelled && context_->cancelled(); }
+
+  static constexpr double longest = 1e9;  // seconds; the clock counts in 64 bits
 
   const Context* context_;
   const SolverOptions* options_;

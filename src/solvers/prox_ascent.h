@@ -13,11 +13,16 @@
 // of K, far more than the steps of a group of examples among themselves: after the first epochs, which settle what all
 // examples share, groups are near neighbours and stay open until their large steps are taken.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/rng.h"
@@ -54,7 +59,17 @@ class Agenda {
   }
   template <class Archive>
   void archive(Archive& a) {
-    a(next_, first_, next_sweep_);
+    a.fixed(next_, first_);
+    a(next_sweep_);
+  }
+  // Whether every block is there at most once: in one of the lists, or among those that are `due` now.
+  bool fits(std::span<const std::uint32_t> due) const {
+    std::vector<std::uint8_t> seen(next_.size());
+    const auto is_new = [&](std::uint32_t i) { return i < seen.size() && std::exchange(seen[i], 1) == 0; };
+    for (const std::uint32_t first : first_)
+      for (std::uint32_t i = first; i != none; i = next_[i])
+        if (!is_new(i)) return false;
+    return std::all_of(due.begin(), due.end(), is_new);
   }
 
  private:
@@ -173,8 +188,12 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   std::size_t place = 0;  // blocks awake[0] to awake[place - 1] of this sweep were visited
   bool looking = false;   // a sweep is over, and a certificate is due
   const auto state = [&](auto& a) {
-    a(watch, result, *problem.scorer, agenda, awake, place, looking, rests, squared_shifts, mean_squared_shift, rng,
-      mean, schedule, visits, certified_at, rebuilt_at);
+    a(watch, result, *problem.scorer, agenda, awake, place, looking, squared_shifts, mean_squared_shift, rng, mean,
+      schedule, visits, certified_at, rebuilt_at);
+    a.fixed(rests);
+    if constexpr (std::remove_reference_t<decltype(a)>::loading)
+      a.expect(place <= awake.size() && agenda.fits(std::span(awake).subspan(place == 0 ? awake.size() : place)) &&
+               visits >= 0 && visits / static_cast<double>(n) <= std::numeric_limits<int>::max());
     best.archive(a, *problem.scorer);
   };
   stage.begin(state);

@@ -56,11 +56,21 @@ class SecondMoments {
 template <class Scorer, class Loss>
 std::optional<SolveResult> quadratic_direct(const Problem<Scorer>& problem, Loss& loss, SecondMoments& moments,
                                             const SolverOptions& options, const Context& context) {
+  SolverStage stage(context);
+  const auto taken = [](const SolveResult& found) { return found.given_up ? std::nullopt : std::optional(found); };
+  if (const SolveResult* over = stage.over()) return taken(*over);
   Watch watch(context, options);
   SolveResult result;
   result.solver = "cholesky";
   AlignedVector<double>& w = problem.scorer->raw();
-  if (!moments.factorise(problem.lambda)) return std::nullopt;
+  const auto state = [&](auto& a) { a(*problem.scorer); };
+  stage.begin(state);
+  stage.pause(state);
+  stage.pause_at_end(state);  // it is short: whoever goes on begins it again
+  if (!moments.factorise(problem.lambda)) {
+    result.given_up = true;
+    return taken(stage.finish(result));
+  }
   AlignedVector<double> gradient, last = w;
   BestPoint<Scorer> best;
   for (int step = 0; step <= 2; ++step) {
@@ -74,9 +84,9 @@ std::optional<SolveResult> quadratic_direct(const Problem<Scorer>& problem, Loss
   best.restore(*problem.scorer);
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
-  if (result.certificate.converged || watch.expired()) return result;
-  w = last;
-  return std::nullopt;
+  result.given_up = !result.certificate.converged && !watch.expired();
+  if (result.given_up) w = last;
+  return taken(stage.finish(result));
 }
 
 // One conjugate-gradient iteration for every class, each with its own step lengths.
@@ -110,7 +120,8 @@ SolveResult quadratic_cg(const Problem<Scorer>& problem, Loss& loss, Curvature& 
   direction = gradient;
   std::vector<double> squared = by_class(gradient, gradient);
   const auto state = [&](auto& a) {
-    a(watch, result, *problem.scorer, gradient, direction, squared);
+    a(watch, result, *problem.scorer);
+    a.fixed(gradient, direction, squared);
     best.archive(a, *problem.scorer);
   };
   stage.begin(state);
@@ -207,7 +218,10 @@ SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const GramMat
     watch.report(result.epochs, result.certificate);
   };
   look();
-  const auto state = [&](auto& archive) { archive(watch, result, a, v, residual, direction, squared); };
+  const auto state = [&](auto& archive) {
+    archive(watch, result);
+    archive.fixed(a, v, residual, direction, squared);
+  };
   stage.begin(state);
   bool stopped = false;
   while (!result.certificate.converged && !stopped && result.epochs < options.epochs) {

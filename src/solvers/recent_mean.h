@@ -49,7 +49,7 @@ class RecentMean {
 
   template <class Archive>
   void archive(Archive& a) {
-    a(coefficients_, late_);
+    a.fixed(coefficients_, late_);
     if (mean_) mean_->archive(a);
   }
   Scorer& weights(unsigned threads = 1) {

@@ -140,12 +140,10 @@ template <class Scorer, ProxSurrogate S>
 SolveResult smooth_by(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual, double& smoothing,
                       const SolverOptions& options, const Context& context, const GiveUp& give_up) {
   SmoothLoss loss(problem, surrogate, dual, smoothing, context.threads);
-  bool given_up = false;
-  SolveResult result = lbfgs(problem, loss, options, context,
-                             [&](int passes, double gap) { return given_up = give_up && give_up(passes, gap); });
+  SolveResult result = lbfgs(problem, loss, options, context, give_up);
   smoothing = loss.smoothing();
   const bool told_to_stop =
-      result.interrupted || given_up || (options.time_limit > 0 && result.seconds >= options.time_limit);
+      result.interrupted || result.given_up || (options.time_limit > 0 && result.seconds >= options.time_limit);
   // The next solver, or the next fit, starts from there.
   if (!told_to_stop && (context.start || !result.certificate.converged)) loss.move_centres();
   result.solver = "smooth";

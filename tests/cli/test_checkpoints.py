@@ -1,11 +1,15 @@
-"""Checkpoints: training that was killed goes on and ends with the same bytes."""
+"""Checkpoints: training, searches and reproductions that were killed go on and end the same."""
 
+import csv
+import json
 import random
+import resource
 import signal
 import subprocess
+import time
 
 import pytest
-from conftest import DONE, FAILED, INTERRUPTED, WRONG_USAGE
+from conftest import DONE, FAILED, INTERRUPTED, ROOT, WRONG_USAGE
 
 # What is generated, and what training takes then; a second or so on one core, so that there is something to kill.
 RUNS = {
@@ -97,3 +101,175 @@ def test_training_starts_from_a_checkpoint(m4n, tmp_path):
     assert warm["converged"] and warm["epochs"] <= 0.7 * cold["epochs"]
     refused = m4n("train", data, "--surrogate", "crf", "--init", kept, expect=FAILED)
     assert "another task, surrogate, cost or other labels" in refused.stderr
+
+
+def without_seconds(tree):
+    if isinstance(tree, dict):
+        return {key: without_seconds(value) for key, value in tree.items() if key != "seconds"}
+    return [without_seconds(item) for item in tree] if isinstance(tree, list) else tree
+
+
+def results(directory):
+    """Every file of a directory by its name, without times."""
+    out = {}
+    for path in directory.rglob("*"):
+        if path.suffix == ".csv":
+            with open(path, newline="") as file:
+                out[path.name] = without_seconds(list(csv.DictReader(file)))
+        elif path.suffix == ".json":
+            out[path.name] = without_seconds(json.loads(path.read_text()))
+        else:
+            out[str(path.relative_to(directory))] = None
+    return out
+
+
+def killed_again_and_again(tool, *arguments, shortest):
+    """Runs a command until it is done, killed each time within a part of what it takes undisturbed."""
+    *command, whole, killed = arguments
+    start = time.monotonic()
+    tool(*command, "--out", whole, expect=DONE)
+    seconds = time.monotonic() - start
+    luck = random.Random(1)
+    for kills in range(40):
+        patience = max(shortest if kills > 0 else 0, luck.uniform(0.25, 0.5) * seconds)
+        if killed_after(tool, patience, signal.SIGKILL, *command, "--out", killed) == DONE:
+            return
+    pytest.fail("it does not get anywhere")
+
+
+@pytest.mark.parametrize(
+    ("rows", "options"),
+    [(8000, ["--solver", "smooth", "--tol", "1e-6", "--lambdas", "2^-4:2^-18"]),
+     (2000, ["--features", "rbf", "--tol", "1e-5", "--lambdas", "2^-4:2^-14"])],
+)  # fmt: skip
+def test_a_killed_search_goes_on_and_ends_the_same(m4n, tmp_path, rows, options):
+    """One split: its path takes longer than the command is left alone."""
+    data, whole, killed = (tmp_path / name for name in ("data.csv", "whole", "killed"))
+    m4n("generate", "--task", "multiclass", "--kind", "softmax", "--features", 20, "--classes", 6, "--n", rows, "--seed", 1,
+        "--out", data, expect=DONE)  # fmt: skip
+    command = ["cv", data, *options, "--splits", 1, "--extend", "no", "--threads", 1, "--quiet"]
+    killed_again_and_again(m4n, *command, whole, killed, shortest=0.6)
+    assert results(killed) == results(whole)
+    assert {path.name for path in killed.iterdir()} == {"settings.json", "cells.csv", "cv.json"}
+
+
+def test_a_killed_reproduction_goes_on_and_ends_the_same(m4n, tmp_path):
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    command = [
+        "reproduce",
+        "table1",
+        "--data",
+        ROOT / "data",
+        "--only",
+        "iris",
+        "--splits",
+        1,
+        "--threads",
+        1,
+        "--quiet",
+    ]
+    killed_again_and_again(m4n, *command, whole, killed, shortest=0.4)
+    assert results(killed) == results(whole)
+    assert not list(killed.rglob("running")) and not list(killed.rglob("*.m4nc"))
+
+
+def test_a_search_refuses_what_it_did_not_leave(m4n, tmp_path):
+    data, out = tmp_path / "data.csv", tmp_path / "out"
+    m4n("generate", "--task", "multiclass", "--n", 200, "--seed", 1, "--out", data, expect=DONE)
+    cv = ["cv", data, "--splits", 1, "--lambdas", "2^-2:2^-4", "--extend", "no", "--out", out]
+    (out / "running").mkdir(parents=True)
+    assert "not of a cross-validation" in m4n(*cv, expect=FAILED).stderr
+    (out / "running").rmdir()
+    m4n(*cv, expect=DONE)
+    (out / "cells.csv").write_text("")
+    (out / "running").mkdir()
+    (out / "running" / "notes.txt").write_text("of the user")
+    path = out / "running" / "split1-gamma1-m4n-smoothing0-lambda0.25.m4nc"
+    path.write_bytes(b"M4NSTATE" + bytes(100))
+    assert f"{path}: is damaged" in m4n(*cv, expect=FAILED).stderr
+    path.unlink()
+    m4n(*cv, expect=DONE)
+    assert [file.name for file in (out / "running").iterdir()] == ["notes.txt"]
+
+
+def test_names_are_checked_before_any_work(m4n, tmp_path):
+    data, kept, model = tmp_path / "no-data.csv", tmp_path / "kept", tmp_path / "model"
+    refused = lambda code, *options: m4n("train", data, *options, expect=code).stderr
+    assert "--resume nowhere: cannot be opened" in refused(FAILED, "--resume", "nowhere")
+    kept.write_text("?")
+    assert "also --resume" in refused(WRONG_USAGE, "--resume", kept, "--model", kept)
+    assert "also --resume" in refused(WRONG_USAGE, "--resume", kept, "--log", kept)
+    assert "also an input" in refused(WRONG_USAGE, "--init", kept, "--checkpoint", kept)
+    assert "also --checkpoint" in refused(WRONG_USAGE, "--checkpoint", kept, "--log", kept, "--model", model)
+    assert "is a directory" in refused(FAILED, "--checkpoint", tmp_path)
+    for seconds in ("-1", "nan", "inf", "", "x"):
+        assert "--every: found" in refused(WRONG_USAGE, "--checkpoint", kept, "--every", seconds)
+    assert "is no checkpoint" in m4n("train", ROOT / "data" / "iris.csv", "--resume", "/dev/zero", expect=FAILED).stderr
+
+
+def test_training_goes_on_where_a_checkpoint_cannot_be_written(m4n, tmp_path):
+    """A disk that is full: one warning, the checkpoint of before stays whole, the model is saved."""
+    data, model, kept, whole = (tmp_path / name for name in ("data.csv", "model.m4n", "kept.m4nc", "whole.m4n"))
+    m4n("generate", "--task", "multiclass", "--n", 2000, "--seed", 1, "--out", data, expect=DONE)
+    train = ["train", data, "--quiet", "--solver", "prox", "--tol", "1e-5"]
+    m4n(*train, "--model", whole, "--checkpoint", kept, "--every", 0.001, expect=DONE)
+    before = kept.read_bytes()
+    assert len(before) > 20_000 > whole.stat().st_size
+
+    def small_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    result = m4n(*train, "--model", model, "--checkpoint", kept, "--every", 0.001, expect=DONE,
+                 preexec_fn=small_files)  # fmt: skip
+    assert (
+        result.stderr.count("warning") == 1
+        and "kept.m4nc: cannot be written: File too large; training goes on" in result.stderr
+    )
+    assert model.read_bytes() == whole.read_bytes() and kept.read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"data.csv", "model.m4n", "kept.m4nc", "whole.m4n"}
+    result = m4n(*train, "--model", model, "--checkpoint", "/dev/full", expect=DONE)
+    assert "/dev/full: cannot be written: No space left on device" in result.stderr
+
+
+def test_a_checkpoint_behind_a_link(m4n, tmp_path):
+    """The link stays, also one that leads nowhere yet."""
+    data, link = tmp_path / "data.csv", tmp_path / "link.m4nc"
+    m4n("generate", "--task", "multiclass", "--n", 300, "--seed", 1, "--out", data, expect=DONE)
+    (tmp_path / "elsewhere").mkdir()
+    link.symlink_to("elsewhere/kept.m4nc")
+    for resume in ([], ["--resume", link]):
+        m4n("train", data, "--checkpoint", link, *resume, expect=DONE)
+        assert link.is_symlink() and [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["kept.m4nc"]
+
+
+def test_checkpoints_go_from_one_instruction_set_to_another(m4n, tmp_path):
+    """Where the digits go on from there, rounded as the other one does; the certificate holds."""
+    data, kept = tmp_path / "data.csv", tmp_path / "kept.m4nc"
+    m4n("generate", "--task", "multiclass", "--n", 500, "--seed", 1, "--out", data, expect=DONE)
+    m4n("train", data, "--tol", "1e-6", "--epochs", 2, "--checkpoint", kept, expect=DONE)
+    scalar = {"M4N_SIMD": "scalar", "PATH": "/usr/bin"}
+    text = m4n("train", data, "--tol", "1e-6", "--resume", kept, "--json", expect=DONE, env=scalar).stdout
+    assert json.loads(text)["converged"]
+
+
+def test_a_checkpoint_of_another_version_is_refused(m4n, tmp_path):
+    data, kept = tmp_path / "data.csv", tmp_path / "kept.m4nc"
+    m4n("generate", "--task", "multiclass", "--n", 200, "--seed", 1, "--out", data, expect=DONE)
+    m4n("train", data, "--checkpoint", kept, expect=DONE)
+    version = m4n("--version", expect=DONE).stdout.split()[1].encode()
+    whole = kept.read_bytes()[:-8]
+    assert whole.count(b"version") == 1 and version in whole
+    other = whole.replace(version, b"9" * len(version), 1)
+    kept.write_bytes(other + crc64(other).to_bytes(8, "little"))
+    assert f"(version is {version.decode()} now, 99" in m4n("train", data, "--resume", kept, expect=FAILED).stderr
+
+
+def crc64(data):
+    """CRC-64/XZ."""
+    crc = 2**64 - 1
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0xC96C5795D7870F42 if crc & 1 else 0)
+    return crc ^ 2**64 - 1

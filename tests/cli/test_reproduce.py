@@ -120,6 +120,23 @@ def test_finished_rows_stay_in_the_table(m4n, tiny_ordinal_set, tmp_path):
         "machine"}  # fmt: skip
 
 
+def test_only_what_is_asked_for_is_read(m4n, tiny_ordinal_set, tmp_path):
+    (tiny_ordinal_set / "iris.csv").write_text((DATA / "iris.csv").read_text())
+    command = ["reproduce", "table1", "--data", tiny_ordinal_set, "--splits", "1", "--protocols", "exact", "--out",
+               tmp_path / "out", "--only"]  # fmt: skip
+    machine = m4n.json(*command, "machine")["table1"]
+    (tiny_ordinal_set / "machine.csv").write_text("no table at all")
+    assert [cell for cell in m4n.json(*command, "iris")["table1"] if cell["set"] == "machine"] == machine
+    assert "machine.csv" in m4n(*command, "machine", expect=FAILED).stderr
+    # The rows stay where a table is not asked for, and where its files are gone.
+    (tiny_ordinal_set / "machine.csv").unlink()
+    assert "machine" in m4n(*command, "iris", expect=DONE).stdout
+    table = tmp_path / "out" / "reproduce.json"
+    for text in ("{", "[]", '{"splits": 1, "seed": 0, "binning": "width", "table1": [{"set": "none"}], "table2": []}'):
+        table.write_text(text)
+        assert "reproduce.json: is not as m4n reproduce wrote it" in m4n(*command, "iris", expect=FAILED).stderr
+
+
 def test_ordinal_sets_are_cut_by_width_or_quantiles(m4n, ordinal_sets, tmp_path):
     def table(binning):
         return m4n.json("reproduce", "table1", "--data", ordinal_sets, "--only", "machine", "--splits", "1", "--protocols",

@@ -69,6 +69,12 @@ def test_every_says_how_often(tmp_path):
     assert seen and seen[-1]
 
 
+def test_a_fit_goes_on_where_a_checkpoint_cannot_be_written():
+    with pytest.warns(UserWarning, match="/dev/full: cannot be written: No space left on device; training goes on"):
+        kept = m4n.MaxMinClassifier(checkpoint="/dev/full").fit(X, LABELS)
+    assert kept.to_bytes() == m4n.MaxMinClassifier().fit(X, LABELS).to_bytes()
+
+
 @pytest.mark.parametrize("parameter", ["checkpoint", "resume_from"])
 @pytest.mark.parametrize(("value", "error"), [(3, TypeError), ("", ValueError), ("a\0b", ValueError)])
 def test_bad_names(parameter, value, error):

@@ -7,8 +7,12 @@
 #include <cstdio>
 #include <fstream>
 #include <limits>
+#include <memory>
 #include <numeric>
 
+#include "core/checksum.h"
+#include "core/rng.h"
+#include "solvers/checkpoint.h"
 #include "structures/every_structure.h"
 
 namespace m4n::detail {
@@ -210,6 +214,100 @@ TEST_P(EveryStructure, ResumedTrainingEndsTheSame) {
       EXPECT_TRUE(found == whole) << (found.empty() ? "it got nowhere" : "other bytes");
     }
   EXPECT_GT(resumed, 0);
+}
+
+struct SolvedLambda {
+  double primal, dual, norm_squared;
+  int epochs;
+  bool operator==(const SolvedLambda&) const = default;
+};
+
+// The same for a path of lambdas, as cross-validation runs it: what was made of the lambdas that are over is kept.
+TEST_P(EveryStructure, ResumedPathsEndTheSame) {
+  const GeneratedFile file = generated(30);
+  const test::TempDir folder;
+  const std::string kept = folder / "kept";
+  int resumed = 0;
+  for (const TrainOptions& usual : trainable(file))
+    for (const SolverKind solver : {SolverKind::automatic, SolverKind::smooth, SolverKind::gbcfw, SolverKind::lbfgs}) {
+      M4N_TRACE(usual);
+      SCOPED_TRACE(fmt::format("solver {}", to_string(solver)));
+      TrainOptions options = usual;
+      options.solver = solver;
+      options.tol = 1e-5;
+      options.epochs = 40;
+      if (is_refused(options)) continue;
+      options = completed(options);
+      const auto set = structure().prepare(file.data, options, {1, {}, {}});
+      const double usual_one = usual_lambda(options, file.data);
+      const std::vector<double> lambdas{4 * usual_one, usual_one, usual_one / 8, usual_one / 64};
+      const auto solved = [&](Context context) {
+        std::vector<SolvedLambda> out;
+        const auto state = [&](auto& a) { a(out); };
+        if (context.checkpoint) context.checkpoint->keep(state);
+        if (context.checkpoint && std::ifstream(kept)) context.checkpoint->resume(kept);
+        const std::size_t known = out.size();
+        std::size_t emitted = 0;
+        set->solve(options, Decoder::automatic, lambdas, context, [&](std::unique_ptr<Solution> solution) {
+          const SolveResult& found = solution->result;
+          if (emitted++ >= known && !found.interrupted)
+            out.push_back({found.certificate.primal, found.certificate.dual, solution->norm_squared, found.epochs});
+        });
+        return out;
+      };
+      const std::vector<SolvedLambda> whole = solved({1, {}, [] { return false; }});
+      std::remove(kept.c_str());
+      std::vector<SolvedLambda> found;
+      for (int run = 1; run < 400 && found.size() < lambdas.size(); ++run) {
+        resumed += std::ifstream(kept) ? 1 : 0;
+        int asked = 0;
+        Context context{1, {}, [&] { return asked++ >= 7 * run; }};
+        context.checkpoint =
+            std::make_shared<Checkpoint>(kept, 1e9, Checkpoint::Saves::when_due_and_at_end, Settings{}, std::string());
+        found = solved(context);
+      }
+      EXPECT_EQ(found, whole);
+    }
+  EXPECT_GT(resumed, 0);
+}
+
+// What the checksum cannot find: files that were made to deceive. They are refused, or lead to some model.
+TEST_P(EveryStructure, ForgedCheckpointsDoNoHarm) {
+  const GeneratedFile file = generated(12);
+  const test::TempDir folder;
+  Rng rng(1);
+  for (TrainOptions options : trainable(file)) {
+    M4N_TRACE(options);
+    options.checkpoint = folder / "kept";
+    options.tol = 1e-9;
+    int asked = 0;
+    fit(file.data, options, {1, {}, [&] { return asked++ >= 12; }});
+    if (!std::ifstream(options.checkpoint)) continue;
+    const std::string whole = text_of(options.checkpoint);
+    const std::size_t start = whole.find(options.task);  // behind the version
+    TrainOptions other = options;
+    other.checkpoint.clear();
+    for (int trial = 0; trial < 40; ++trial) {
+      std::string forged = whole.substr(0, whole.size() - sizeof(std::uint64_t));
+      const std::size_t at = start + rng.below(forged.size() - start);
+      for (std::size_t byte = 0; byte < std::min<std::size_t>(1 + trial % 8, forged.size() - at); ++byte)
+        forged[at + byte] = static_cast<char>(trial % 3 == 0 ? 0xff : rng.below(256));
+      append_little_endian(&forged, crc64(forged));
+      std::ofstream(folder / "forged", std::ios::binary) << forged;
+      for (std::string TrainOptions::*way : {&TrainOptions::resume, &TrainOptions::init}) {
+        other.resume.clear();
+        other.init.clear();
+        other.*way = folder / "forged";
+        asked = 0;
+        try {
+          fit(file.data, other, {1, {}, [&] { return asked++ >= 100; }});
+        } catch (const Error& error) {
+          EXPECT_NE(error.what(), std::string());
+        }
+      }
+    }
+    std::remove(options.checkpoint.c_str());
+  }
 }
 
 TEST_P(EveryStructure, CheckpointsOfOtherDataAreRefused) {

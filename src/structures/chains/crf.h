@@ -104,7 +104,12 @@ class GibbsDual {
   }
   template <class Archive>
   void archive(Archive& a) {
+    const auto shape = [&] { return std::make_pair(begin_, labels_); };
+    const auto before = shape();
     a(labels_, begin_, theta_, step_);
+    a.expect(before.first.empty() || shape() == before);
+    a.expect(labels_ > 0 && begin_.size() == step_.size() + 1 && std::is_sorted(begin_.begin(), begin_.end()) &&
+             begin_.front() == 0 && begin_.back() == theta_.size());
   }
   // The step of the next visit; 0 where there was none yet: then the dual variable is the truth itself, which has no
   // natural parameters.
@@ -159,8 +164,10 @@ class ChainGradient {
     std::size_t place = 0;  // of this epoch
     bool looking = false;   // an epoch is over, and a certificate is due
     const auto state = [&](auto& a) {
-      a(watch_, result_, *problem_.scorer, dual_value_, rng_, order, schedule, place, looking, hopeless, certified_at,
-        last_at, last_gap);
+      a(watch_, result_, *problem_.scorer, dual_value_, rng_, schedule, place, looking, hopeless, certified_at, last_at,
+        last_gap);
+      a.fixed(order);
+      a.expect(all_below(n, order) && place <= n);
       best_.archive(a, *problem_.scorer);
     };
     stage.begin(state);

@@ -211,7 +211,7 @@ class ChainScorer {
 
   template <class Archive>
   void archive(Archive& a) {
-    a(narrow_, w_);
+    a.fixed(narrow_, w_);
     stale_ = true;
   }
   // All of w with its padding, for solvers that move it as one vector.

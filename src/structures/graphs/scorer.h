@@ -149,7 +149,7 @@ class GraphScorer {
   void reset() { std::fill(w_.begin(), w_.end(), 0.0); }
   template <class Archive>
   void archive(Archive& a) {
-    a(w_);
+    a.fixed(w_);
   }
   AlignedVector<double>& raw() { return w_; }
   const AlignedVector<double>& raw() const { return w_; }

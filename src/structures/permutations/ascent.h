@@ -37,11 +37,12 @@ struct EarlierPermutations {
   template <class Archive>
   void archive(Archive& a) {
     a(dual, outputs);
+    a.expect(dual.block.size() == outputs.size() && dual.seeds.size() == outputs.size());
   }
   // Takes over what an earlier point has of the examples in the same places that are still the same.
   void adopt(const EarlierPermutations& earlier) {
     for (std::size_t i = 0; i < std::min(outputs.size(), earlier.outputs.size()); ++i) {
-      if (outputs[i] != earlier.outputs[i]) continue;
+      if (outputs[i] != earlier.outputs[i] || earlier.dual.block[i].length() != dual.block[i].length()) continue;
       dual.block[i] = earlier.dual.block[i];
       dual.seeds[i] = earlier.dual.seeds[i];
     }
@@ -69,6 +70,15 @@ class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, S
 
  private:
   static constexpr double patience = 0.1;
+
+  // Whether the atoms can be those of the examples.
+  bool fits() const {
+    const std::size_t n = problem_.examples();
+    if (dual_->block.size() != n || dual_->seeds.size() != n) return false;
+    for (std::size_t i = 0; i < n; ++i)
+      if (dual_->block[i].length() != problem_.scorer->image_size(i)) return false;
+    return true;
+  }
 
   bool visit(std::size_t i, bool full, Pass& total) {
     Scorer& scorer = *problem_.scorer;

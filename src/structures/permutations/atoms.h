@@ -31,6 +31,7 @@ class PermutationAtoms {
       : length_(length), atoms_{{risk_of_truth, 1, 0}}, image_(length, 0.0), gram_{0.0} {}
 
   std::size_t size() const { return atoms_.size(); }
+  std::size_t length() const { return length_; }
   double weight(std::size_t a) const { return atoms_[a].weight; }
   std::span<const double> image(std::size_t a) const { return std::span(image_).subspan(a * length_, length_); }
   // sum_a beta_a risk_a
@@ -51,6 +52,8 @@ class PermutationAtoms {
   template <class Archive>
   void archive(Archive& a) {
     a(length_, atoms_, image_, gram_);
+    a.expect(!atoms_.empty() && image_.size() % size() == 0 && image_.size() / size() == length_ &&
+             gram_.size() == size() * (size() + 1) / 2);
   }
 
  private:

@@ -114,7 +114,7 @@ class PairScorer {
   // All of w with its padding, for solvers that move it as one vector.
   template <class Archive>
   void archive(Archive& a) {
-    a(w_);
+    a.fixed(w_);
   }
   AlignedVector<double>& raw() { return w_; }
   const AlignedVector<double>& raw() const { return w_; }
