@@ -46,19 +46,19 @@ constexpr std::size_t repeats = 1'000'000;
 
 }  // namespace
 
-HWY_EXPORT(SpinFloat);
-HWY_EXPORT(SpinDouble);
+M4N_KERNEL(SpinFloat);
+M4N_KERNEL(SpinDouble);
 
 double add_max_peak_float() {
   float sink[2] = {0, 1e-3F};
   std::size_t pairs = 0;
-  const double seconds = fastest(20, [&] { pairs = HWY_DYNAMIC_DISPATCH(SpinFloat)(repeats, sink); });
+  const double seconds = fastest(20, [&] { pairs = M4N_DISPATCH(SpinFloat)(repeats, sink); });
   return 1e-9 * static_cast<double>(pairs) / seconds;
 }
 double add_max_peak_double() {
   double sink[2] = {0, 1e-3};
   std::size_t pairs = 0;
-  const double seconds = fastest(20, [&] { pairs = HWY_DYNAMIC_DISPATCH(SpinDouble)(repeats, sink); });
+  const double seconds = fastest(20, [&] { pairs = M4N_DISPATCH(SpinDouble)(repeats, sink); });
   return 1e-9 * static_cast<double>(pairs) / seconds;
 }
 

@@ -25,13 +25,9 @@ struct Command {
 
 // All commands, in the order of the usage page.
 const std::vector<Command>& commands();
+std::vector<std::string> command_names();
 
 // Throws UsageError, with the valid names, if there is none.
 const Command& find_command(const std::string& name);
-
-// Help pages and the reference, all drawn from the declared commands and options.
-std::string overview();                            // m4n --help
-std::string command_help(const Command& command);  // m4n COMMAND --help
-std::string reference_markdown();                  // docs/cli.md
 
 }  // namespace m4n::cli

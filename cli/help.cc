@@ -1,5 +1,4 @@
-// Help pages and the reference, and the command that prints them, m4n help [COMMAND]. --markdown prints the whole
-// reference, which is docs/cli.md.
+// Help pages and the reference (docs/cli.md), and the command that prints them and all other pages: m4n help [COMMAND].
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -7,14 +6,13 @@
 #include <memory>
 #include <sstream>
 
-#include "command.h"
+#include "core/option_values.h"
 #include "messages.h"
+#include "pages.h"
 
 namespace m4n::cli {
-namespace {
 
-constexpr std::size_t page_width = 100, help_column = 28;
-
+const char* const tool_summary = "consistent, cost-sensitive prediction with max-min margin Markov networks";
 const char* const exit_codes =
     "0 done; 1 bad input, bad data, or a file that cannot be read or written; 2 wrong usage; 3 stopped before the "
     "tolerance was reached, with --require-converged; 130 interrupted, after saving what was asked to be saved.";
@@ -26,6 +24,10 @@ const char* const simd_variable =
     "The environment variable M4N_SIMD chooses the instruction set of the kernels, as avx512, avx2, sse4, neon or "
     "scalar; "
     "'m4n --version' lists those of this machine. Ask for the same one on two machines to get the same digits.";
+
+namespace {
+
+constexpr std::size_t page_width = 100, help_column = 28;
 
 // `text` broken at spaces into lines of at most page_width, each but the first indented.
 std::string wrapped(const std::string& text, std::size_t indent, std::size_t column) {
@@ -56,38 +58,14 @@ std::string wrapped_paragraphs(const std::string& text) {
   return out;
 }
 
-// One option or argument as the reader sees it.
-struct Entry {
-  std::string name;  // "--lambda X", "DATA"
-  std::string help;
-  std::string fallback;  // empty: none
-  bool positional;
-};
-
-// Arguments first, --help last.
-std::vector<Entry> entries(const Command& command) {
-  Parameters parameters;
-  command.declare(parameters);
-  std::vector<Entry> out;
-  for (const Parameter& p : parameters.all()) {
-    const bool positional = p.kind == Parameter::argument;
-    std::string name = positional ? p.name : "--" + p.name;
-    if (!p.value.empty()) name += " " + p.value;
-    out.push_back({name, p.help, p.fallback, positional});
-  }
-  std::stable_partition(out.begin(), out.end(), [](const Entry& entry) { return entry.positional; });
-  out.push_back({"--help", "print this help", "", false});
-  return out;
-}
-
-std::string entry_line(const Entry& entry) {
-  std::string line = "  " + entry.name;
+std::string entry_line(const Parameter& parameter) {
+  std::string line = "  " + shown_name(parameter);
   if (line.size() + 2 > help_column)
     line += '\n' + std::string(help_column, ' ');
   else
     line.resize(help_column, ' ');
-  const std::string fallback = entry.fallback.empty() ? "" : fmt::format(" [{}]", entry.fallback);
-  return line + wrapped(entry.help + fallback, help_column, help_column) + '\n';
+  const std::string fallback = parameter.fallback.empty() ? "" : fmt::format(" [{}]", parameter.fallback);
+  return line + wrapped(parameter.help + fallback, help_column, help_column) + '\n';
 }
 
 // A bar would end the cell of a table.
@@ -104,17 +82,29 @@ std::string command_markdown(const Command& command) {
   std::string out = fmt::format("## m4n {}\n\n    m4n {} {}\n\n{}\n\n{}\n", command.name, command.name, command.usage,
                                 command.summary, command.details);
   out += "| option | default | meaning |\n| --- | --- | --- |\n";
-  for (const Entry& entry : entries(command))
-    out += fmt::format("| `{}` | {} | {} |\n", cell(entry.name), cell(entry.fallback), cell(entry.help));
+  for (const Parameter& p : parameters_of(command))
+    out += fmt::format("| `{}` | {} | {} |\n", cell(shown_name(p)), cell(p.fallback), cell(p.help));
   return out;
 }
 
 }  // namespace
 
+std::vector<Parameter> parameters_of(const Command& command) {
+  Parameters parameters;
+  command.declare(parameters);
+  std::vector<Parameter> out = parameters.all();
+  std::stable_partition(out.begin(), out.end(), [](const Parameter& p) { return p.kind == Parameter::argument; });
+  out.push_back({"help", "", "", "print this help", {}, Parameter::flag});
+  return out;
+}
+
+std::string shown_name(const Parameter& parameter) {
+  if (parameter.kind == Parameter::argument) return parameter.name;
+  return "--" + parameter.name + (parameter.value.empty() ? "" : " " + parameter.value);
+}
+
 std::string overview() {
-  std::string out =
-      "m4n: consistent, cost-sensitive prediction with max-min margin Markov networks\n\n"
-      "usage: m4n COMMAND [options] FILE...\n\n";
+  std::string out = fmt::format("m4n: {}\n\nusage: m4n COMMAND [options] FILE...\n\n", tool_summary);
   for (const Command& command : commands()) out += fmt::format("  {:<10}{}\n", command.name, command.summary);
   out += "\n'm4n help COMMAND' or 'm4n COMMAND --help' lists its options; 'm4n --version' prints the version.\n";
   return out + wrapped_paragraphs(streams) + wrapped_paragraphs("Exit codes: " + std::string(exit_codes)) +
@@ -124,7 +114,7 @@ std::string overview() {
 std::string command_help(const Command& command) {
   std::string out = fmt::format("usage: m4n {} {}\n\n{}\n\n", command.name, command.usage, command.summary);
   out += wrapped_paragraphs(command.details) + '\n';
-  for (const Entry& entry : entries(command)) out += entry_line(entry);
+  for (const Parameter& p : parameters_of(command)) out += entry_line(p);
   return out;
 }
 
@@ -144,33 +134,54 @@ std::string reference_markdown() {
 
 }  // namespace m4n::cli
 
-// m4n help [COMMAND]: help pages; --markdown prints the whole reference, which is docs/cli.md.
+// m4n help [COMMAND]
 namespace m4n::cli {
 namespace {
 
 struct HelpArguments {
-  std::string command;
-  bool markdown = false;
+  std::string command, shell;
+  bool markdown = false, manual = false;
 };
 
 int run(const HelpArguments& arguments) {
+  const std::string& name = arguments.command;
+  if (int{arguments.markdown} + int{arguments.manual} + int{!arguments.shell.empty()} > 1)
+    throw UsageError("--markdown, --man and --completion print different pages; give one of them");
+  if (!name.empty() && (arguments.markdown || !arguments.shell.empty()))
+    throw UsageError(fmt::format("{} is about all commands; leave out '{}'",
+                                 arguments.markdown ? "--markdown" : "--completion", name));
   if (arguments.markdown)
     print(reference_markdown());
+  else if (!arguments.shell.empty())
+    print(completion(arguments.shell));
+  else if (arguments.manual)
+    print(name.empty() ? overview_manual() : command_manual(find_command(name)));
   else
-    print(arguments.command.empty() ? overview() : command_help(find_command(arguments.command)));
+    print(name.empty() ? overview() : command_help(find_command(name)));
   return done;
+}
+
+Action declare_help(Parameters& parameters) {
+  auto arguments = std::make_shared<HelpArguments>();
+  Parameter& command = parameters.argument("COMMAND", "the command to explain", arguments->command);
+  command.required = false;
+  command.value = fmt::format("{}", fmt::join(command_names(), "|"));
+  parameters.flag("markdown", "print the whole reference as Markdown", arguments->markdown);
+  parameters.flag("man", "print the manual page of the command, or that of m4n, for man", arguments->manual);
+  parameters.option("completion", fmt::format("{}", fmt::join(shells(), "|")), "",
+                    "print what makes this shell complete commands, options and their values",
+                    [arguments](const std::string& text) {
+                      parse_choice("completion", text, shells());
+                      arguments->shell = text;
+                    });
+  return [arguments] { return run(*arguments); };
 }
 
 }  // namespace
 
 Command help_command() {
-  return {"help", "[COMMAND]", "explain a command", "Without a command: the list of commands.\n",
-          [](Parameters& parameters) -> Action {
-            auto arguments = std::make_shared<HelpArguments>();
-            parameters.argument("COMMAND", "the command to explain", arguments->command).required = false;
-            parameters.flag("markdown", "print the whole reference as Markdown", arguments->markdown);
-            return [arguments] { return run(*arguments); };
-          }};
+  return {"help", "[COMMAND] [--man | --markdown | --completion SHELL]", "explain a command",
+          "Without a command: the list of commands.\n", declare_help};
 }
 
 }  // namespace m4n::cli

@@ -150,9 +150,10 @@ int run(const LossArguments& arguments) {
 
 Action declare_loss(Parameters& parameters) {
   auto arguments = std::make_shared<LossArguments>();
-  parameters.argument(
-      "LOSS", fmt::format("{}, a CSV file of costs, or tree:FILE", fmt::join(loss_names(LossFamily::classes), ", ")),
-      arguments->loss);
+  const std::vector<std::string> names = loss_names(LossFamily::classes);
+  parameters
+      .argument("LOSS", fmt::format("{}, a CSV file of costs, or tree:FILE", fmt::join(names, ", ")), arguments->loss)
+      .value = fmt::format("{}|tree:FILE|FILE.csv", fmt::join(names, "|"));
   parameters.option("k", "N", "",
                     fmt::format("of a loss with a name: for how many classes, from 2 to {}", most_classes),
                     [arguments](const std::string& text) { arguments->k = parse_whole("k", text, 2, most_classes); });

@@ -1,7 +1,9 @@
 // m4n COMMAND [options] FILE...: finds the command, parses its options, runs it, and turns what it throws into a
 // message on stderr and an exit code.
 #include <fmt/format.h>
+#if __has_include(<malloc.h>)
 #include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +14,7 @@
 #include "m4n/simd.h"
 #include "m4n/version.h"
 #include "messages.h"
+#include "pages.h"
 
 namespace m4n::cli {
 namespace {

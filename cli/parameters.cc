@@ -4,11 +4,39 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <sstream>
 
 #include "core/option_values.h"
 #include "m4n/error.h"
 
 namespace m4n::cli {
+
+namespace {
+
+std::vector<std::string> choices(const std::string& value) {
+  std::vector<std::string> out;
+  std::istringstream parts(value);
+  for (std::string part; std::getline(parts, part, '|');) out.push_back(part);
+  return out;
+}
+
+bool is_word(const std::string& choice) {
+  return std::none_of(choice.begin(), choice.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+}
+
+}  // namespace
+
+std::vector<std::string> Parameter::words() const {
+  std::vector<std::string> out = choices(value);
+  std::erase_if(out, [](const std::string& choice) { return !is_word(choice); });
+  return out;
+}
+
+bool Parameter::words_only() const {
+  const std::vector<std::string> all = choices(value);
+  return !all.empty() && std::all_of(all.begin(), all.end(), is_word);
+}
 
 Parameter& Parameters::option(const std::string& name, const std::string& value, const std::string& fallback,
                               const std::string& help, std::function<void(const std::string&)> set) {

@@ -13,8 +13,10 @@
 namespace m4n::cli {
 
 struct Parameter {
-  std::string name;      // without dashes
-  std::string value;     // what it looks like: "X"; empty for flags and arguments
+  std::string name;  // without dashes
+  // What it looks like: "X", "yes|no", "tree|FILE". A choice in small letters is a word to be typed, one with capitals
+  // stands for something else. Empty for flags, and for arguments that are files.
+  std::string value;
   std::string fallback;  // the default, as shown
   std::string help;
   std::function<void(const std::string&)> set;  // called with the value, or with nothing for a flag
@@ -22,6 +24,11 @@ struct Parameter {
   bool required = false;
   std::string needs{};  // another option that must be given with it
   bool given = false;
+
+  // The words among the choices of its value.
+  std::vector<std::string> words() const;
+  // Whether it takes nothing but these words.
+  bool words_only() const;
 };
 
 class Parameters {

@@ -30,13 +30,17 @@ const std::vector<Command>& commands() {
   return all;
 }
 
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) names.push_back(command.name);
+  return names;
+}
+
 const Command& find_command(const std::string& name) {
   const auto found =
       std::find_if(commands().begin(), commands().end(), [&](const Command& c) { return c.name == name; });
   if (found != commands().end()) return *found;
-  std::vector<std::string> names;
-  for (const Command& command : commands()) names.push_back(command.name);
-  throw UsageError(unknown_word_message("command", name, names));
+  throw UsageError(unknown_word_message("command", name, command_names()));
 }
 
 }  // namespace m4n::cli

@@ -18,6 +18,8 @@
 namespace m4n::cli {
 namespace {
 
+const std::vector<std::string> table_names{"table1", "table2", "all"};
+
 struct ReproduceArguments {
   ReproduceOptions options;
   TrainOptions train;  // its seed and binning
@@ -62,9 +64,8 @@ std::vector<FoundSet> sets_of(const ReproduceOptions& options, bool table1) {
 }
 
 int run(ReproduceArguments arguments) {
-  const std::vector<std::string> words{"table1", "table2", "all"};
-  if (std::find(words.begin(), words.end(), arguments.what) == words.end())
-    throw UsageError(unknown_word_message("table", arguments.what, words));
+  if (std::find(table_names.begin(), table_names.end(), arguments.what) == table_names.end())
+    throw UsageError(unknown_word_message("table", arguments.what, table_names));
   const bool first = arguments.what != "table2", second = arguments.what != "table1";
   ReproduceOptions& options = arguments.options;
   options.seed = arguments.train.seed;
@@ -103,7 +104,8 @@ Action declare_reproduce(Parameters& parameters) {
   auto arguments = std::make_shared<ReproduceArguments>();
   ReproduceOptions& options = arguments->options;
   arguments->train.binning = Binning::width;
-  parameters.argument("TABLE", "table1, table2 or all", arguments->what);
+  parameters.argument("TABLE", "table1, table2 or all", arguments->what).value =
+      fmt::format("{}", fmt::join(table_names, "|"));
   parameters
       .file("data", "DIR", "directory with the data sets as NAME.csv and ocr_letters.data, plain or .gz", options.data)
       .required = true;

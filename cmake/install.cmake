@@ -1,9 +1,18 @@
-# cmake --install: headers, library, tool, a CMake package and a pkg-config file.
+# cmake --install: headers, library, a CMake package and a pkg-config file; the tool, its manual pages and completions.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 install(TARGETS m4n EXPORT m4n-targets)
+# The tool, and what it says about itself: manual pages, and completions for shells.
+function(m4n_install_tool bindir datadir mandir)
+  install(TARGETS m4n-cli DESTINATION ${bindir} ${ARGN})
+  install(CODE "set(M4N_TOOL ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:m4n-cli>)
+set(M4N_PAGES ${PROJECT_BINARY_DIR}/pages)
+set(M4N_DATADIR ${datadir})
+set(M4N_MANDIR ${mandir})" ${ARGN})
+  install(SCRIPT cmake/pages.cmake ${ARGN})
+endfunction()
 if(TARGET m4n-cli)
-  install(TARGETS m4n-cli)
+  m4n_install_tool(${CMAKE_INSTALL_BINDIR} ${CMAKE_INSTALL_DATADIR} ${CMAKE_INSTALL_MANDIR})
 endif()
 install(DIRECTORY include/m4n DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_BINARY_DIR}/generated/m4n/version.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/m4n)

@@ -199,24 +199,24 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace m4n::detail {
 
-HWY_EXPORT(LoadScores);
-HWY_EXPORT(ReduceColumns);
-HWY_EXPORT(SearchAssignment);
-HWY_EXPORT(DualValue);
+M4N_KERNEL(LoadScores);
+M4N_KERNEL(ReduceColumns);
+M4N_KERNEL(SearchAssignment);
+M4N_KERNEL(DualValue);
 
 double load_scores(const double* scores, std::size_t size, AssignmentTable& table) {
-  if (size == table.size) return HWY_DYNAMIC_DISPATCH(LoadScores)(scores, table);
+  if (size == table.size) return M4N_DISPATCH(LoadScores)(scores, table);
   table.size = size;
   table.stride = kernels::padded(size);
   table.scores.assign(size * table.stride, -std::numeric_limits<double>::infinity());
   for (auto* values : {&table.price, &table.open_price, &table.distance, &table.parent, &table.settled_at})
     values->resize(table.stride);
   for (auto* indices : {&table.settled, &table.free, &table.position, &table.item}) indices->resize(table.stride);
-  return HWY_DYNAMIC_DISPATCH(LoadScores)(scores, table);
+  return M4N_DISPATCH(LoadScores)(scores, table);
 }
-void reduce_columns(AssignmentTable& table) { HWY_DYNAMIC_DISPATCH(ReduceColumns)(table); }
-void search_assignment(AssignmentTable& table) { HWY_DYNAMIC_DISPATCH(SearchAssignment)(table); }
-double dual_value(const AssignmentTable& table) { return HWY_DYNAMIC_DISPATCH(DualValue)(table); }
+void reduce_columns(AssignmentTable& table) { M4N_DISPATCH(ReduceColumns)(table); }
+void search_assignment(AssignmentTable& table) { M4N_DISPATCH(SearchAssignment)(table); }
+double dual_value(const AssignmentTable& table) { return M4N_DISPATCH(DualValue)(table); }
 
 void Assignment::load(std::span<const double> scores, std::size_t size) {
   row_dual_.resize(size);

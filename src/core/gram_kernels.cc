@@ -110,32 +110,32 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace m4n::detail::kernels {
 
-HWY_EXPORT(L1Distances);
-HWY_EXPORT(Decay);
-HWY_EXPORT(DecayToFloat);
-HWY_EXPORT(SquaredDistances);
-HWY_EXPORT(ToDouble);
-HWY_EXPORT(AddRowsFloat);
-HWY_EXPORT(AddRowsDouble);
+M4N_KERNEL(L1Distances);
+M4N_KERNEL(Decay);
+M4N_KERNEL(DecayToFloat);
+M4N_KERNEL(SquaredDistances);
+M4N_KERNEL(ToDouble);
+M4N_KERNEL(AddRowsFloat);
+M4N_KERNEL(AddRowsDouble);
 
 void l1_distances(std::span<const double> x, const double* w, std::span<double> v) {
-  HWY_DYNAMIC_DISPATCH(L1Distances)(x, w, v);
+  M4N_DISPATCH(L1Distances)(x, w, v);
 }
-void decay(std::span<double> v, double rate) { HWY_DYNAMIC_DISPATCH(Decay)(v, rate); }
+void decay(std::span<double> v, double rate) { M4N_DISPATCH(Decay)(v, rate); }
 void decay(std::span<const double> v, double rate, float shift, float* out) {
-  HWY_DYNAMIC_DISPATCH(DecayToFloat)(v, rate, shift, out);
+  M4N_DISPATCH(DecayToFloat)(v, rate, shift, out);
 }
 void squared_distances(double own, const double* norm, std::span<double> v) {
-  HWY_DYNAMIC_DISPATCH(SquaredDistances)(own, norm, v);
+  M4N_DISPATCH(SquaredDistances)(own, norm, v);
 }
-void to_double(const float* x, std::span<double> out) { HWY_DYNAMIC_DISPATCH(ToDouble)(x, out); }
+void to_double(const float* x, std::span<double> out) { M4N_DISPATCH(ToDouble)(x, out); }
 void add_scaled_rows(std::span<const std::size_t> begin, const ScaledRow<float>* entries, const float* rows,
                      std::size_t stride, float* out) {
-  HWY_DYNAMIC_DISPATCH(AddRowsFloat)(begin, entries, rows, stride, out);
+  M4N_DISPATCH(AddRowsFloat)(begin, entries, rows, stride, out);
 }
 void add_scaled_rows(std::span<const std::size_t> begin, const ScaledRow<double>* entries, const double* rows,
                      std::size_t stride, double* out) {
-  HWY_DYNAMIC_DISPATCH(AddRowsDouble)(begin, entries, rows, stride, out);
+  M4N_DISPATCH(AddRowsDouble)(begin, entries, rows, stride, out);
 }
 
 }  // namespace m4n::detail::kernels

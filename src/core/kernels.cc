@@ -229,42 +229,42 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace m4n::detail::kernels {
 
-HWY_EXPORT(DenseScores);
-HWY_EXPORT(SparseScores);
-HWY_EXPORT(DenseUpdate);
-HWY_EXPORT(DenseScoresOfRows);
-HWY_EXPORT(DenseUpdateOfRows);
-HWY_EXPORT(SparseUpdate);
-HWY_EXPORT(Dot);
-HWY_EXPORT(MixedDot);
-HWY_EXPORT(ShiftTowards);
+M4N_KERNEL(DenseScores);
+M4N_KERNEL(SparseScores);
+M4N_KERNEL(DenseUpdate);
+M4N_KERNEL(DenseScoresOfRows);
+M4N_KERNEL(DenseUpdateOfRows);
+M4N_KERNEL(SparseUpdate);
+M4N_KERNEL(Dot);
+M4N_KERNEL(MixedDot);
+M4N_KERNEL(ShiftTowards);
 
 void dense_scores(std::span<const double> x, const double* w, const double* bias, std::span<double> v) {
-  HWY_DYNAMIC_DISPATCH(DenseScores)(x, w, bias, v);
+  M4N_DISPATCH(DenseScores)(x, w, bias, v);
 }
 void dense_scores(const double* x, std::size_t x_stride, std::size_t d, std::size_t rows, const double* w,
                   const double* bias, std::size_t kp, double* v) {
-  HWY_DYNAMIC_DISPATCH(DenseScoresOfRows)(x, x_stride, d, rows, w, bias, kp, v);
+  M4N_DISPATCH(DenseScoresOfRows)(x, x_stride, d, rows, w, bias, kp, v);
 }
 void dense_update(const double* x, std::size_t x_stride, std::size_t d, std::size_t rows, const double* step,
                   std::size_t kp, double* w, double* bias) {
-  HWY_DYNAMIC_DISPATCH(DenseUpdateOfRows)(x, x_stride, d, rows, step, kp, w, bias);
+  M4N_DISPATCH(DenseUpdateOfRows)(x, x_stride, d, rows, step, kp, w, bias);
 }
 void sparse_scores(std::span<const std::uint32_t> column, std::span<const double> value, const double* w,
                    const double* bias, std::span<double> v) {
-  HWY_DYNAMIC_DISPATCH(SparseScores)(column, value, w, bias, v);
+  M4N_DISPATCH(SparseScores)(column, value, w, bias, v);
 }
 void dense_update(std::span<const double> x, std::span<const double> delta, double scale, double* w, double* bias) {
-  HWY_DYNAMIC_DISPATCH(DenseUpdate)(x, delta, scale, w, bias);
+  M4N_DISPATCH(DenseUpdate)(x, delta, scale, w, bias);
 }
 void sparse_update(std::span<const std::uint32_t> column, std::span<const double> value, std::span<const double> delta,
                    double scale, double* w, double* bias) {
-  HWY_DYNAMIC_DISPATCH(SparseUpdate)(column, value, delta, scale, w, bias);
+  M4N_DISPATCH(SparseUpdate)(column, value, delta, scale, w, bias);
 }
-double dot(std::span<const double> a, std::span<const double> b) { return HWY_DYNAMIC_DISPATCH(Dot)(a, b); }
-double dot(std::span<const float> a, std::span<const double> b) { return HWY_DYNAMIC_DISPATCH(MixedDot)(a, b); }
+double dot(std::span<const double> a, std::span<const double> b) { return M4N_DISPATCH(Dot)(a, b); }
+double dot(std::span<const float> a, std::span<const double> b) { return M4N_DISPATCH(MixedDot)(a, b); }
 void shift_towards(std::span<const double> v, double step, std::span<const double> mu, std::span<double> u) {
-  HWY_DYNAMIC_DISPATCH(ShiftTowards)(v, step, mu, u);
+  M4N_DISPATCH(ShiftTowards)(v, step, mu, u);
 }
 void prefetch(std::span<const double> values) {
   for (std::size_t j = 0; j < values.size(); j += lane_block) hwy::Prefetch(values.data() + j);

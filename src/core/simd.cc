@@ -15,6 +15,24 @@
 namespace m4n {
 namespace {
 
+// The sets that this processor and its system support. What the compiler may use anyway is there. Of the others a few
+// extensions tell: every processor with AVX2 has F16C and LZCNT too, which Highway asks for as well.
+std::int64_t supported_targets() {
+  std::int64_t out = HWY_BASELINE_TARGETS | HWY_SCALAR;
+#if HWY_ARCH_X86
+  __builtin_cpu_init();
+  const bool sse4 = __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("pclmul") != 0 &&
+                    __builtin_cpu_supports("aes") != 0;
+  const bool avx2 = sse4 && __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0 &&
+                    __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0;
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+                      __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+                      __builtin_cpu_supports("avx512cd") != 0;
+  out |= (sse4 ? HWY_SSE4 : 0) | (avx2 ? HWY_AVX2 : 0) | (avx512 ? HWY_AVX3 : 0);
+#endif
+  return out & (HWY_TARGETS | HWY_SCALAR);
+}
+
 struct Target {
   std::string name;
   std::int64_t bit;
@@ -23,8 +41,8 @@ struct Target {
 const std::vector<Target>& targets() {
   static const std::vector<Target> all = [] {
     std::vector<Target> out;
-    // The better a set, the lower its bit. The fallback is not among those that Highway detects.
-    for (std::int64_t left = (hwy::SupportedTargets() & HWY_TARGETS) | HWY_SCALAR; left != 0; left &= left - 1) {
+    // The better a set, the lower its bit.
+    for (std::int64_t left = supported_targets(); left != 0; left &= left - 1) {
       const std::int64_t bit = left & -left;
       std::string name = bit == HWY_SCALAR ? "SCALAR" : hwy::TargetName(bit);
       if (name == "AVX3") name = "AVX512";
@@ -40,6 +58,13 @@ const std::vector<Target>& targets() {
 std::atomic<std::size_t> chosen{0};  // of targets()
 
 }  // namespace
+
+namespace detail {
+constinit hwy::ChosenTarget chosen_target;
+namespace {
+[[maybe_unused]] const bool best_chosen = (chosen_target.Update(targets().front().bit), true);
+}  // namespace
+}  // namespace detail
 
 std::vector<std::string> simd_names() {
   std::vector<std::string> out;
@@ -61,8 +86,7 @@ void set_simd(std::string_view name) {
                      " (what this build has and this machine supports)");
   }
   chosen = static_cast<std::size_t>(found - all.begin());
-  // Highway's own switch cannot ask for SCALAR where the compiler may use vectors anyway, as on aarch64.
-  hwy::GetChosenTarget().Update(found->bit);
+  detail::chosen_target.Update(found->bit);
 }
 
 void set_simd_from_environment() {

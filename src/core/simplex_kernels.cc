@@ -193,29 +193,29 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace m4n::detail::kernels {
 
-HWY_EXPORT(Threshold);
-HWY_EXPORT(ProjectSimplex);
-HWY_EXPORT(ProxLinear);
-HWY_EXPORT(ProxMax);
-HWY_EXPORT(Softmax);
-HWY_EXPORT(Entropy);
-HWY_EXPORT(EntropySlope);
-HWY_EXPORT(Difference);
+M4N_KERNEL(Threshold);
+M4N_KERNEL(ProjectSimplex);
+M4N_KERNEL(ProxLinear);
+M4N_KERNEL(ProxMax);
+M4N_KERNEL(Softmax);
+M4N_KERNEL(Entropy);
+M4N_KERNEL(EntropySlope);
+M4N_KERNEL(Difference);
 
-double threshold(std::span<const double> u, double mass) { return HWY_DYNAMIC_DISPATCH(Threshold)(u, mass); }
-void project_simplex(std::span<const double> u, std::span<double> mu) { HWY_DYNAMIC_DISPATCH(ProjectSimplex)(u, mu); }
+double threshold(std::span<const double> u, double mass) { return M4N_DISPATCH(Threshold)(u, mass); }
+void project_simplex(std::span<const double> u, std::span<double> mu) { M4N_DISPATCH(ProjectSimplex)(u, mu); }
 void prox_linear(std::span<const double> v, std::span<const double> cost, double step, std::span<double> mu,
                  std::span<double> u) {
-  HWY_DYNAMIC_DISPATCH(ProxLinear)(v, cost, step, mu, u);
+  M4N_DISPATCH(ProxLinear)(v, cost, step, mu, u);
 }
-void prox_max(std::span<double> u, double c, std::span<double> mu) { HWY_DYNAMIC_DISPATCH(ProxMax)(u, c, mu); }
-double softmax(std::span<const double> v, std::span<double> mu) { return HWY_DYNAMIC_DISPATCH(Softmax)(v, mu); }
-double entropy(std::span<const double> mu) { return HWY_DYNAMIC_DISPATCH(Entropy)(mu); }
+void prox_max(std::span<double> u, double c, std::span<double> mu) { M4N_DISPATCH(ProxMax)(u, c, mu); }
+double softmax(std::span<const double> v, std::span<double> mu) { return M4N_DISPATCH(Softmax)(v, mu); }
+double entropy(std::span<const double> mu) { return M4N_DISPATCH(Entropy)(mu); }
 Slope entropy_slope(std::span<const double> mu, std::span<const double> delta, double t) {
-  return HWY_DYNAMIC_DISPATCH(EntropySlope)(mu, delta, t);
+  return M4N_DISPATCH(EntropySlope)(mu, delta, t);
 }
 double difference(std::span<const double> now, std::span<const double> old, std::span<double> step) {
-  return HWY_DYNAMIC_DISPATCH(Difference)(now, old, step);
+  return M4N_DISPATCH(Difference)(now, old, step);
 }
 
 }  // namespace m4n::detail::kernels

@@ -128,22 +128,22 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace m4n::detail::kernels {
 
-HWY_EXPORT(RowsScoresDouble);
-HWY_EXPORT(RowsScoresFloat);
-HWY_EXPORT(RowsUpdateDouble);
-HWY_EXPORT(RowsUpdateFloat);
+M4N_KERNEL(RowsScoresDouble);
+M4N_KERNEL(RowsScoresFloat);
+M4N_KERNEL(RowsUpdateDouble);
+M4N_KERNEL(RowsUpdateFloat);
 
 void rows_scores(const SparseView& x, std::size_t first, const double* w, const double* bias, PaddedRows<double> out) {
-  HWY_DYNAMIC_DISPATCH(RowsScoresDouble)(x, first, w, bias, out);
+  M4N_DISPATCH(RowsScoresDouble)(x, first, w, bias, out);
 }
 void rows_scores(const SparseView& x, std::size_t first, const float* w, const double* bias, PaddedRows<double> out) {
-  HWY_DYNAMIC_DISPATCH(RowsScoresFloat)(x, first, w, bias, out);
+  M4N_DISPATCH(RowsScoresFloat)(x, first, w, bias, out);
 }
 void rows_update(const SparseView& x, std::size_t first, PaddedRows<const double> delta, double scale, double* w) {
-  HWY_DYNAMIC_DISPATCH(RowsUpdateDouble)(x, first, delta, scale, w);
+  M4N_DISPATCH(RowsUpdateDouble)(x, first, delta, scale, w);
 }
 void rows_update(const SparseView& x, std::size_t first, PaddedRows<const double> delta, double scale, float* w) {
-  HWY_DYNAMIC_DISPATCH(RowsUpdateFloat)(x, first, delta, scale, w);
+  M4N_DISPATCH(RowsUpdateFloat)(x, first, delta, scale, w);
 }
 
 double rows_dot(const SparseView& x, std::size_t a, std::size_t b) {

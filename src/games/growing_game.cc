@@ -44,7 +44,7 @@ HWY_AFTER_NAMESPACE();
 namespace m4n::detail {
 namespace {
 
-HWY_EXPORT(Eliminate);
+M4N_KERNEL(Eliminate);
 
 // Payoffs are of the order of 1.
 constexpr double zero = 1e-11;
@@ -116,7 +116,7 @@ void GrowingGame::pivot(std::size_t basic, std::size_t entering) {
   const double inverse = 1 / row[entering];
   for (std::size_t j = 0; j < stride_; ++j) row[j] *= inverse;
   row[entering] = inverse;
-  HWY_DYNAMIC_DISPATCH(Eliminate)(table_.data(), stride_, columns_, room_, basic, entering);
+  M4N_DISPATCH(Eliminate)(table_.data(), stride_, columns_, room_, basic, entering);
   std::swap(basic_[basic], nonbasic_[entering]);
   where_[static_cast<std::size_t>(basic_[basic])] = static_cast<std::int32_t>(basic);
   where_[static_cast<std::size_t>(nonbasic_[entering])] = ~static_cast<std::int32_t>(entering);

@@ -442,28 +442,28 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace m4n::detail::kernels {
 
-HWY_EXPORT(Factor);
-HWY_EXPORT(Direction);
-HWY_EXPORT(Move);
-HWY_EXPORT(BestOfRows);
-HWY_EXPORT(BestOfColumns);
+M4N_KERNEL(Factor);
+M4N_KERNEL(Direction);
+M4N_KERNEL(Move);
+M4N_KERNEL(BestOfRows);
+M4N_KERNEL(BestOfColumns);
 
 void tree_best_of_rows(const double* table, std::size_t stride, std::size_t labels, std::size_t above,
                        const double* score, double* message) {
-  HWY_DYNAMIC_DISPATCH(BestOfRows)(table, stride, labels, above, score, message);
+  M4N_DISPATCH(BestOfRows)(table, stride, labels, above, score, message);
 }
 void tree_best_of_columns(const double* table, std::size_t stride, std::size_t labels, std::size_t above,
                           const double* rest, double* best) {
-  HWY_DYNAMIC_DISPATCH(BestOfColumns)(table, stride, labels, above, rest, best);
+  M4N_DISPATCH(BestOfColumns)(table, stride, labels, above, rest, best);
 }
 bool tree_factor(std::span<TreeBlock> blocks, const TreeScratch& scratch) {
-  return HWY_DYNAMIC_DISPATCH(Factor)(blocks, scratch);
+  return M4N_DISPATCH(Factor)(blocks, scratch);
 }
 TreeSums tree_direction(std::span<TreeBlock> blocks, double target, bool plain, int refinements) {
-  return HWY_DYNAMIC_DISPATCH(Direction)(blocks, target, plain, refinements);
+  return M4N_DISPATCH(Direction)(blocks, target, plain, refinements);
 }
 double tree_move(std::span<TreeBlock> blocks, double mass_length, double slack_length) {
-  return HWY_DYNAMIC_DISPATCH(Move)(blocks, mass_length, slack_length);
+  return M4N_DISPATCH(Move)(blocks, mass_length, slack_length);
 }
 
 }  // namespace m4n::detail::kernels

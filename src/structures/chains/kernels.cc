@@ -302,51 +302,51 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace m4n::detail::kernels {
 
-HWY_EXPORT(MaxPlusDouble);
-HWY_EXPORT(MaxPlusFloat);
-HWY_EXPORT(BacktrackDouble);
-HWY_EXPORT(BacktrackFloat);
-HWY_EXPORT(RowExtent);
-HWY_EXPORT(ExpRow);
-HWY_EXPORT(SumProductForward);
-HWY_EXPORT(SumProductBackward);
-HWY_EXPORT(TransitionCounts);
-HWY_EXPORT(LogSumExp);
+M4N_KERNEL(MaxPlusDouble);
+M4N_KERNEL(MaxPlusFloat);
+M4N_KERNEL(BacktrackDouble);
+M4N_KERNEL(BacktrackFloat);
+M4N_KERNEL(RowExtent);
+M4N_KERNEL(ExpRow);
+M4N_KERNEL(SumProductForward);
+M4N_KERNEL(SumProductBackward);
+M4N_KERNEL(TransitionCounts);
+M4N_KERNEL(LogSumExp);
 
 void max_plus(PaddedRows<const double> unary, const TransitionRows<double>& transitions, PaddedRows<double> forward) {
-  HWY_DYNAMIC_DISPATCH(MaxPlusDouble)(unary, transitions, forward);
+  M4N_DISPATCH(MaxPlusDouble)(unary, transitions, forward);
 }
 void max_plus(PaddedRows<const double> unary, const TransitionRows<float>& transitions, PaddedRows<float> forward) {
-  HWY_DYNAMIC_DISPATCH(MaxPlusFloat)(unary, transitions, forward);
+  M4N_DISPATCH(MaxPlusFloat)(unary, transitions, forward);
 }
 void backtrack(PaddedRows<const double> forward, const TransitionRows<double>& transitions, std::span<std::int32_t> y) {
-  HWY_DYNAMIC_DISPATCH(BacktrackDouble)(forward, transitions, y);
+  M4N_DISPATCH(BacktrackDouble)(forward, transitions, y);
 }
 void backtrack(PaddedRows<const float> forward, const TransitionRows<float>& transitions, std::span<std::int32_t> y) {
-  HWY_DYNAMIC_DISPATCH(BacktrackFloat)(forward, transitions, y);
+  M4N_DISPATCH(BacktrackFloat)(forward, transitions, y);
 }
 Extent row_extent(std::span<const double> in, std::size_t columns) {
-  return HWY_DYNAMIC_DISPATCH(RowExtent)(in, columns);
+  return M4N_DISPATCH(RowExtent)(in, columns);
 }
 void exp_row(std::span<const double> in, std::size_t columns, double shift, std::span<double> out) {
-  HWY_DYNAMIC_DISPATCH(ExpRow)(in, columns, shift, out);
+  M4N_DISPATCH(ExpRow)(in, columns, shift, out);
 }
 void sum_product_forward(PaddedRows<const double> p, PaddedRows<const double> e, PaddedRows<double> alpha,
                          std::span<double> c) {
-  HWY_DYNAMIC_DISPATCH(SumProductForward)(p, e, alpha, c);
+  M4N_DISPATCH(SumProductForward)(p, e, alpha, c);
 }
 void sum_product_backward(PaddedRows<const double> p, PaddedRows<const double> e_to_from,
                           PaddedRows<const double> alpha, std::span<const double> c, PaddedRows<double> q,
                           PaddedRows<double> marginal) {
-  HWY_DYNAMIC_DISPATCH(SumProductBackward)(p, e_to_from, alpha, c, q, marginal);
+  M4N_DISPATCH(SumProductBackward)(p, e_to_from, alpha, c, q, marginal);
 }
 void transition_counts(PaddedRows<const double> alpha, PaddedRows<const double> q, PaddedRows<const double> e,
                        PaddedRows<double> count) {
-  HWY_DYNAMIC_DISPATCH(TransitionCounts)(alpha, q, e, count);
+  M4N_DISPATCH(TransitionCounts)(alpha, q, e, count);
 }
 
 void log_sum_exp(const double* from, PaddedRows<const double> t, std::span<double> out) {
-  HWY_DYNAMIC_DISPATCH(LogSumExp)(from, t, out);
+  M4N_DISPATCH(LogSumExp)(from, t, out);
 }
 
 }  // namespace m4n::detail::kernels

@@ -277,18 +277,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace m4n::detail::kernels {
 
-HWY_EXPORT(GraphMaxPlus);
-HWY_EXPORT(GraphSums);
-HWY_EXPORT(GraphProducts);
+M4N_KERNEL(GraphMaxPlus);
+M4N_KERNEL(GraphSums);
+M4N_KERNEL(GraphProducts);
 
 void graph_max_plus(std::span<const GraphStep> steps, const GraphMemory& memory) {
-  HWY_DYNAMIC_DISPATCH(GraphMaxPlus)(steps, memory);
+  M4N_DISPATCH(GraphMaxPlus)(steps, memory);
 }
 void graph_sums(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
-  HWY_DYNAMIC_DISPATCH(GraphSums)(steps, memory, tables);
+  M4N_DISPATCH(GraphSums)(steps, memory, tables);
 }
 void graph_products(std::span<const GraphStep> steps, const GraphMemory& memory, double* tables) {
-  HWY_DYNAMIC_DISPATCH(GraphProducts)(steps, memory, tables);
+  M4N_DISPATCH(GraphProducts)(steps, memory, tables);
 }
 
 }  // namespace m4n::detail::kernels

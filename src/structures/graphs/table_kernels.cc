@@ -134,31 +134,31 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace m4n::detail::kernels {
 
-HWY_EXPORT(GraphNormaliseLogs);
-HWY_EXPORT(GraphSumOut);
-HWY_EXPORT(GraphExp);
-HWY_EXPORT(GraphWeigh);
-HWY_EXPORT(GraphProject);
-HWY_EXPORT(GraphRowSums);
+M4N_KERNEL(GraphNormaliseLogs);
+M4N_KERNEL(GraphSumOut);
+M4N_KERNEL(GraphExp);
+M4N_KERNEL(GraphWeigh);
+M4N_KERNEL(GraphProject);
+M4N_KERNEL(GraphRowSums);
 
 void graph_normalise_logs(double* table, std::size_t labels, std::size_t size, double* out) {
-  HWY_DYNAMIC_DISPATCH(GraphNormaliseLogs)(table, labels, size, out);
+  M4N_DISPATCH(GraphNormaliseLogs)(table, labels, size, out);
 }
 Extent graph_sum_out(const double* table, std::size_t labels, std::size_t size, double* out) {
-  return HWY_DYNAMIC_DISPATCH(GraphSumOut)(table, labels, size, out);
+  return M4N_DISPATCH(GraphSumOut)(table, labels, size, out);
 }
 double graph_exp(PaddedRows<const double> in, PaddedRows<double> out) {
-  return HWY_DYNAMIC_DISPATCH(GraphExp)(in, out);
+  return M4N_DISPATCH(GraphExp)(in, out);
 }
 void graph_weigh(double* table, const double* weight, std::size_t labels, std::size_t size, double* own) {
-  HWY_DYNAMIC_DISPATCH(GraphWeigh)(table, weight, labels, size, own);
+  M4N_DISPATCH(GraphWeigh)(table, weight, labels, size, own);
 }
 void graph_project(const double* table, std::size_t labels, std::size_t rows, std::size_t run,
                    const std::uint32_t* offset, double* to, std::size_t to_stride) {
-  HWY_DYNAMIC_DISPATCH(GraphProject)(table, labels, rows, run, offset, to, to_stride);
+  M4N_DISPATCH(GraphProject)(table, labels, rows, run, offset, to, to_stride);
 }
 void graph_row_sums(const double* table, std::size_t labels, std::size_t rows, std::size_t run, double* to) {
-  HWY_DYNAMIC_DISPATCH(GraphRowSums)(table, labels, rows, run, to);
+  M4N_DISPATCH(GraphRowSums)(table, labels, rows, run, to);
 }
 
 }  // namespace m4n::detail::kernels

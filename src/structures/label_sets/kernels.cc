@@ -88,21 +88,21 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace m4n::detail::kernels {
 
-HWY_EXPORT(LogSum);
-HWY_EXPORT(OnOffEntropy);
-HWY_EXPORT(OnOffEntropyProx);
+M4N_KERNEL(LogSum);
+M4N_KERNEL(OnOffEntropy);
+M4N_KERNEL(OnOffEntropyProx);
 
 double on_off_log_sum(std::span<const double> s, std::size_t count) {
-  return HWY_DYNAMIC_DISPATCH(LogSum)(s, count, {});
+  return M4N_DISPATCH(LogSum)(s, count, {});
 }
 double on_off_log_sum(std::span<const double> s, std::size_t count, std::span<double> m) {
-  return HWY_DYNAMIC_DISPATCH(LogSum)(s, count, m);
+  return M4N_DISPATCH(LogSum)(s, count, m);
 }
 double on_off_entropy(std::span<const double> m, std::size_t count) {
-  return HWY_DYNAMIC_DISPATCH(OnOffEntropy)(m, count);
+  return M4N_DISPATCH(OnOffEntropy)(m, count);
 }
 void on_off_entropy_prox(std::span<const double> s, double c, std::size_t count, std::span<double> m) {
-  HWY_DYNAMIC_DISPATCH(OnOffEntropyProx)(s, c, count, m);
+  M4N_DISPATCH(OnOffEntropyProx)(s, c, count, m);
 }
 
 }  // namespace m4n::detail::kernels

@@ -255,43 +255,43 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace m4n::detail {
 
-HWY_EXPORT(Weigh);
-HWY_EXPORT(Aim);
-HWY_EXPORT(Multiply);
-HWY_EXPORT(SumErrors);
-HWY_EXPORT(MoveSums);
-HWY_EXPORT(PrimalSteepest);
-HWY_EXPORT(DualSteepest);
-HWY_EXPORT(GapAfter);
-HWY_EXPORT(Step);
+M4N_KERNEL(Weigh);
+M4N_KERNEL(Aim);
+M4N_KERNEL(Multiply);
+M4N_KERNEL(SumErrors);
+M4N_KERNEL(MoveSums);
+M4N_KERNEL(PrimalSteepest);
+M4N_KERNEL(DualSteepest);
+M4N_KERNEL(GapAfter);
+M4N_KERNEL(Step);
 
 void BirkhoffCells::shape(std::size_t m) {
   size = m;
   for (auto* matrix : {&weight, &p, &q, &r, &t, &dp, &dq, &dr, &dt, &x, &y}) matrix->resize(m * m);
 }
 
-void weigh(const BirkhoffCells& cells, BirkhoffNewton& newton) { HWY_DYNAMIC_DISPATCH(Weigh)(cells, newton); }
-void aim(BirkhoffCells& cells, double target, bool corrector) { HWY_DYNAMIC_DISPATCH(Aim)(cells, target, corrector); }
-void multiply(const BirkhoffNewton& newton, BirkhoffCells& cells) { HWY_DYNAMIC_DISPATCH(Multiply)(newton, cells); }
+void weigh(const BirkhoffCells& cells, BirkhoffNewton& newton) { M4N_DISPATCH(Weigh)(cells, newton); }
+void aim(BirkhoffCells& cells, double target, bool corrector) { M4N_DISPATCH(Aim)(cells, target, corrector); }
+void multiply(const BirkhoffNewton& newton, BirkhoffCells& cells) { M4N_DISPATCH(Multiply)(newton, cells); }
 double sum_errors(const BirkhoffCells& cells, BirkhoffNewton& newton) {
-  return HWY_DYNAMIC_DISPATCH(SumErrors)(cells, newton);
+  return M4N_DISPATCH(SumErrors)(cells, newton);
 }
-void move_sums(const BirkhoffNewton& newton, BirkhoffCells& cells) { HWY_DYNAMIC_DISPATCH(MoveSums)(newton, cells); }
+void move_sums(const BirkhoffNewton& newton, BirkhoffCells& cells) { M4N_DISPATCH(MoveSums)(newton, cells); }
 double primal_length(const BirkhoffCells& cells, double share) {
-  const double most = HWY_DYNAMIC_DISPATCH(PrimalSteepest)(cells);
+  const double most = M4N_DISPATCH(PrimalSteepest)(cells);
   return most <= share ? 1 : share / most;
 }
 double dual_length(const BirkhoffCells& cells, double share) {
-  const double most = HWY_DYNAMIC_DISPATCH(DualSteepest)(cells);
+  const double most = M4N_DISPATCH(DualSteepest)(cells);
   return most <= share ? 1 : share / most;
 }
 double gap_after(const BirkhoffCells& cells, double primal, double dual) {
-  return HWY_DYNAMIC_DISPATCH(GapAfter)(cells, primal, dual);
+  return M4N_DISPATCH(GapAfter)(cells, primal, dual);
 }
-void step(BirkhoffCells& cells, double primal, double dual) { HWY_DYNAMIC_DISPATCH(Step)(cells, primal, dual); }
+void step(BirkhoffCells& cells, double primal, double dual) { M4N_DISPATCH(Step)(cells, primal, dual); }
 
-HWY_EXPORT(ComputeBlocks);
-HWY_EXPORT(ApplyBlocks);
+M4N_KERNEL(ComputeBlocks);
+M4N_KERNEL(ApplyBlocks);
 
 void BirkhoffBlocks::shape(std::size_t m) {
   if (m == size) return;
@@ -303,11 +303,11 @@ void BirkhoffBlocks::shape(std::size_t m) {
 
 void compute_blocks(BirkhoffBlocks& blocks, std::span<const double> p, std::span<const double> d,
                     std::span<const double> weight, BirkhoffNewton& newton) {
-  HWY_DYNAMIC_DISPATCH(ComputeBlocks)(blocks, p.data(), d.data(), weight.data(), newton);
+  M4N_DISPATCH(ComputeBlocks)(blocks, p.data(), d.data(), weight.data(), newton);
 }
 void apply_blocks(const BirkhoffBlocks& blocks, std::span<const double> x, std::span<const double> y,
                   std::span<double> out_p, std::span<double> out_q) {
-  HWY_DYNAMIC_DISPATCH(ApplyBlocks)(blocks, x.data(), y.data(), out_p.data(), out_q.data());
+  M4N_DISPATCH(ApplyBlocks)(blocks, x.data(), y.data(), out_p.data(), out_q.data());
 }
 
 }  // namespace m4n::detail

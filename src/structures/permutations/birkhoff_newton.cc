@@ -167,8 +167,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace m4n::detail {
 
-HWY_EXPORT(Factor);
-HWY_EXPORT(Solve);
+M4N_KERNEL(Factor);
+M4N_KERNEL(Solve);
 
 void BirkhoffNewton::shape(std::size_t m) {
   if (m == size) return;
@@ -184,8 +184,8 @@ void BirkhoffNewton::shape(std::size_t m) {
   transposed.assign(order * stride, 0.0);
 }
 
-void factor(BirkhoffNewton& system) { HWY_DYNAMIC_DISPATCH(Factor)(system); }
-void solve(BirkhoffNewton& system) { HWY_DYNAMIC_DISPATCH(Solve)(system); }
+void factor(BirkhoffNewton& system) { M4N_DISPATCH(Factor)(system); }
+void solve(BirkhoffNewton& system) { M4N_DISPATCH(Solve)(system); }
 
 }  // namespace m4n::detail
 #endif

@@ -132,8 +132,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace m4n::detail {
 
-HWY_EXPORT(Forward);
-HWY_EXPORT(Backward);
+M4N_KERNEL(Forward);
+M4N_KERNEL(Backward);
 
 namespace {
 
@@ -184,8 +184,8 @@ void SubsetSums::tabulate() {
 
 double SubsetSums::solve(std::span<double> p) {
   tabulate();
-  HWY_DYNAMIC_DISPATCH(Forward)(*this);
-  HWY_DYNAMIC_DISPATCH(Backward)(*this);
+  M4N_DISPATCH(Forward)(*this);
+  M4N_DISPATCH(Backward)(*this);
   const double partition = forward[(std::size_t{1} << size) - 1];
   std::fill_n(p.begin(), size * size, 0.0);
   for (std::size_t taken = 0; taken <= high; ++taken)
