@@ -1,18 +1,18 @@
-"""Boosted trees for the cost that you state: an objective for XGBoost and LightGBM, and the decisions from their scores.
-Neither is needed to import this. docs/boosting.md has examples, and where it loses.
+"""Boosted trees for the cost that you state: an objective for XGBoost and LightGBM, and decisions from their scores.
+Neither is needed to import this. docs/boosting.md has examples, and says where it loses.
 
 The loss is the smoothed max-min loss of scores v, with costs divided by the mean cost of a mistake:
 
     S(v, y) = max over mu of  min over predictions p of (A mu)_p  +  v . mu  -  (s/2) |mu|^2  +  s/2  -  v_y
 
 The maximiser mu(v) is unique, so the gradient is mu(v) - e_y. What is maximised is s-strongly concave, so mu is
-1/s-Lipschitz, and as mu sums to one the Hessian H has H 1 = 0. Together, as quadratic forms, with P = I - 1 1^T / k,
+1/s-Lipschitz, and as mu sums to one, the Hessian H has H 1 = 0. As quadratic forms, with P = I - 1 1^T / k,
 
     0  <=  H  <=  P / s  <=  I / s
 
 (of a generalised Hessian where the gradient has a kink). So 1/s for every class bounds a step that moves all scores at
-once, as a round of boosting does, and the trees' Newton steps cannot overshoot. It is no estimate of the curvature, which
-is often less.
+once, as a round of boosting does, and the trees' Newton steps cannot overshoot. It is no estimate of the curvature,
+which is often less.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class objective:
 
     cost: a name ('zero-one', 'absolute', 'squared'), or k x k costs [true][predicted] in the order of the classes, in
     any unit.
-    smoothing: s above, in units of the mean cost of a mistake; positive. With little of it the loss is a margin, with much
-    of it like a squared error of probabilities.
+    smoothing: s above, in units of the mean cost of a mistake; positive. With little of it the loss is a margin, with
+    much of it like a squared error of probabilities.
 
     Takes what the sklearn interfaces give (y_true, y_pred, sample_weight) and what ``xgboost.train`` and
     ``lightgbm.train`` give (y_pred, data). y_pred is n x k, or n scores for the second of two classes. The answer is the
