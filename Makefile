@@ -14,8 +14,8 @@ TORCH_VENV := build/torch-venv
 
 .DEFAULT_GOAL := build
 .PHONY: help build demo test test-build python-build python-test test-torch test-cuda test-long test-dev test-asan \
-        test-tsan test-clang test-aarch64 test-wheel test-browser test-faults fuzz bench bench-python build-times \
-        pictures install format lint clean
+        test-tsan test-clang test-aarch64 test-wheel test-browser test-faults fuzz bench bench-python bench-torch \
+        build-times pictures install format lint clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -151,11 +151,15 @@ bench: ## the benchmarks; results as JSON
 	cmake --build --preset bench -j $(JOBS)
 	bench/run
 
-bench-python: python-build ## beside scikit-learn, mord and CRFsuite in Python, see docs/performance.md; QUICK=1 for a small part
+bench-python: python-build ## beside scikit-learn, mord, CRFsuite and boosted trees in Python; QUICK=1 for a small part
 	$(VENV)/bin/python -m pip install --quiet --requirement bench/python-requirements.txt
 	PYTHONPATH=$(abspath $(RELEASE)/python) $(VENV)/bin/python bench/loans.py $(if $(QUICK),--repeats 3)
 	PYTHONPATH=$(abspath $(RELEASE)/python) $(VENV)/bin/python bench/single_sentence.py $(if $(QUICK),--train 500)
+	PYTHONPATH=$(abspath $(RELEASE)/python) $(VENV)/bin/python bench/boosting.py $(if $(QUICK),--splits 2)
 	PYTHONPATH=$(abspath $(RELEASE)/python) $(VENV)/bin/python bench/python_costs.py $(if $(QUICK),--quick)
+
+bench-torch: python-build $(TORCH_VENV)/ready ## losses of m4n.torch with wrong labels, see docs/torch.md
+	PYTHONPATH=$(abspath $(RELEASE)/python) $(TORCH_VENV)/bin/python bench/torch_noise.py
 
 # From nothing and without a compiler cache: what a newcomer waits for, and where it goes.
 build-times: ## processor seconds of a first build by file and room, the ten worst files and headers

@@ -9,7 +9,7 @@ import torch
 
 import m4n
 from m4n import oracle
-from m4n.torch import MaxMinLoss, _plain
+from m4n.torch import MaxMinLoss, _kernels, _plain
 from m4n.torch._costs import cost_of, mean_mistake, rows_of
 from m4n.torch.classes import class_decode, class_loss
 
@@ -65,6 +65,55 @@ def test_plain_torch_agrees_with_the_library(name, surrogate, smoothing, k):
         return
     torch.testing.assert_close(value, same[0], rtol=1e-12, atol=1e-10)
     torch.testing.assert_close(gradient[6:], same[1][6:], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.7])
+@pytest.mark.parametrize("name", ["zero-one", "absolute"])
+@pytest.mark.parametrize("k", [2, 5, 33])
+def test_triton_agrees_with_the_library(name, smoothing, k, device):
+    scores, target = torch.randn(12, k, dtype=torch.double), torch.randint(0, k, (12,))
+    scores[5] *= 1e12
+    target[3] = -100
+    g = smoothing * mean_mistake(name, 1.3, k)
+    found = _kernels.class_loss(scores.to(device), target.to(device), name, 1.3, g, -100)
+    same = class_loss(scores, target, name, 1.3, None, "m4n", smoothing, -100, None, 0, list(scores.shape))
+    torch.testing.assert_close(found[0].cpu(), same[0], rtol=1e-12, atol=1e-12)
+    torch.testing.assert_close(found[1].cpu(), same[1], rtol=0, atol=1e-12)
+
+
+@pytest.fixture
+def inexact_division(monkeypatch):
+    """A GPU divides numbers of single precision to two units in the last place; Triton's interpreter does so here."""
+    if torch.cuda.is_available():
+        return
+    from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
+
+    rng = np.random.default_rng(0)
+
+    def divide(_, a, b):
+        quotient = np.divide(a.data, b.data)
+        if quotient.dtype == np.float32:
+            quotient = (quotient * (1 + rng.integers(-2, 3, quotient.shape) * 2.0**-23)).astype(np.float32)
+        return TensorHandle(quotient, a.dtype.scalar)
+
+    monkeypatch.setattr(InterpreterBuilder, "create_fdiv", divide)
+
+
+@pytest.mark.parametrize("how", ["triton", "plain"])
+@pytest.mark.parametrize("name", ["zero-one", "absolute"])
+def test_smoothed_values_of_many_classes_in_single_precision(name, how, inexact_division, device):
+    """Values are right to the last places, though a thousand of small shares add up to one and costs are large."""
+    k = 1000
+    scores, target = torch.randn(8, k) * torch.tensor([1.0, 30.0]).repeat(4)[:, None], torch.randint(0, k, (8,))
+    g = mean_mistake(name, 1.5, k)
+    if how == "triton":
+        value, gradient = _kernels.class_loss(scores.to(device), target.to(device), name, 1.5, g, -100)
+    else:
+        value, gradient = _plain.class_loss(scores.to(device), target.to(device), name, 1.5, None, "m4n", g)
+    same = class_loss(scores.double(), target, name, 1.5, None, "m4n", 1.0, -100, None, 0, [8, k])
+    torch.testing.assert_close(value.cpu().double(), same[0], rtol=2 * torch.finfo(torch.float).eps, atol=1e-6)
+    torch.testing.assert_close(gradient.cpu().double(), same[1], rtol=0, atol=1e-6)
+    assert gradient.double().sum(-1).abs().max() < 2.5e-7
 
 
 @pytest.mark.parametrize("cost", [None, "absolute", RANDOM, REJECT])

@@ -1,8 +1,8 @@
-"""What the operators share: conversions to arrays of the library, threads, the reduction of values."""
+"""What the operators share: conversions to arrays of the library, masks, derivatives, the reduction of values."""
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
 import numpy as np
 import torch
@@ -66,6 +66,62 @@ def checked_reduction(reduction: str) -> str:
     return word("reduction", reduction, REDUCTIONS)
 
 
+def present(sizes: Tensor, most: int) -> Tensor:
+    """B x most: the first of every example, as many as it has."""
+    return torch.arange(most, device=sizes.device) < sizes.unsqueeze(-1)
+
+
+def packing(values: Tensor, mask: Optional[Tensor]) -> tuple[Tensor, Optional[Tensor]]:
+    """How many of B x M are there, by example, and the order in which those come first; None: all are there."""
+    n, most = values.shape[:2]
+    if mask is None:
+        return torch.full((n,), most, dtype=torch.long, device=values.device), None
+    if mask.shape != (n, most):
+        raise refused_shape("mask", mask.shape, f"{(n, most)}")
+    there = mask.bool()
+    return there.sum(1), (~there).long().argsort(stable=True, dim=1)
+
+
+def packed(values: Tensor, order: Optional[Tensor]) -> Tensor:
+    """What is there first."""
+    if order is None or order.shape[1] == 0:
+        return values.contiguous()
+    return values.gather(1, order if values.dim() == 2 else order.unsqueeze(-1).expand_as(values)).contiguous()
+
+
+def packed_targets(target: Tensor, sizes: Tensor, order: Optional[Tensor]) -> Tensor:
+    """Those that are there first, 0 behind them."""
+    if order is None:
+        return target.long()
+    return torch.where(present(sizes, target.shape[1]), packed(target.long(), order), 0)
+
+
+def unpacked(values: Tensor, order: Optional[Tensor], empty: int) -> Tensor:
+    """To where the mask has them; ``empty`` where it is off."""
+    if order is None:
+        return values
+    rows = order if values.dim() == 2 else order.unsqueeze(-1).expand_as(values)
+    return torch.full_like(values, empty).scatter(1, rows, values)
+
+
+def gives_gradient(operator: Any, name: str, values: int) -> None:
+    """The operator answers with ``values`` tensors of values, of which one is taken, and the gradient in its first
+    argument; it has no derivative in the others. ``name``: the loss, for messages."""
+
+    def remember(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(output[values])
+        ctx.others = len(inputs) - 1
+
+    def backward(ctx: Any, *by: Tensor) -> Any:
+        refuse_second_derivative()
+        (gradient,) = ctx.saved_tensors
+        by_value = sum(by[:values]).reshape(-1, *[1] * (gradient.dim() - 1))
+        return by_value * gradient, *[None] * ctx.others
+
+    operator.register_autograd(backward, setup_context=remember)
+    refuse_vmap(operator, name)
+
+
 def refuse_vmap(operator: Any, name: str) -> None:
     def refuse(info: Any, in_dims: Any, *arguments: Any) -> Any:
         raise Error(f"{name} takes batches as they are and cannot be used inside vmap: give it the whole batch")
@@ -77,9 +133,6 @@ def refuse_second_derivative() -> None:
     """To be called in a backward pass: grad mode is on there only for create_graph."""
     if torch.is_grad_enabled():
         raise Error("the losses of m4n have first derivatives only; do without create_graph=True")
-
-
-Backward = Callable[..., Any]
 
 
 def smoothing_of(value: Any) -> float:

@@ -1,7 +1,8 @@
 """Triton kernels: one reads scores and writes values and subgradients. Formulas are those of _plain.py.
 
 Thresholds by Michelot's iteration in registers: start with all that can lie above, theta = (their sum - mass) / their
-number, drop what lies below, until nothing does.
+number, drop what lies below, until nothing does. That sum is rounded, and a GPU divides to 2 units in the last place: a
+Newton step, whose sum is of what lies above theta only, corrects the mass.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -27,6 +28,11 @@ if triton is not None:
     FAR = tl.constexpr(-1e30)  # padding: below any threshold
 
     @triton.jit
+    def _number(value, LIKE):
+        """A number of the host, which is a float64 there, in the precision of an array."""
+        return (tl.sum(tl.zeros([1], tl.float64), 0) + value).to(LIKE.dtype.element_ty)
+
+    @triton.jit
     def _threshold(u, on, mass):
         """theta with sum (u - theta)_+ = mass, of every row; `on`: all that can lie above."""
         count = tl.maximum(tl.sum(on.to(u.dtype), 1), 1.0)
@@ -38,14 +44,15 @@ if triton is not None:
             dropped = tl.sum((fewer < count).to(tl.int32), 0)
             count = fewer
             theta = (tl.sum(tl.where(on, u, 0.0), 1) - mass) / count
-        return theta
+        return theta + (tl.sum(tl.maximum(u - theta[:, None], 0.0), 1) - mass) / count
 
     @triton.jit
     def _simplex(u, there, mass):
         top = tl.max(tl.where(there, u, FAR), 1)
         shifted = tl.where(there, u - top[:, None], FAR)
         theta = _threshold(shifted, shifted > -mass, mass)
-        return tl.maximum(shifted - theta[:, None], 0.0)
+        mu = tl.maximum(shifted - theta[:, None], 0.0)
+        return mu, mass * (top + theta) + 0.5 * tl.sum(mu * mu, 1)
 
     @triton.jit
     def zero_one_step(u, there, reach):
@@ -53,8 +60,8 @@ if triton is not None:
         shifted = tl.where(there, u - top[:, None], FAR)
         theta = _threshold(shifted, shifted > -reach, reach)
         cut = tl.minimum(shifted, theta[:, None])
-        tau = _threshold(cut, cut > theta[:, None] - 1.0, 1.0)
-        return tl.maximum(cut - tau[:, None], 0.0)
+        mu, value = _simplex(cut, there, 1.0)
+        return mu, reach + top + value
 
     @triton.jit
     def absolute_step(u, there, unit, k, LOG: tl.constexpr):
@@ -62,38 +69,33 @@ if triton is not None:
         low = tl.zeros([u.shape[0]], tl.int32)
         high = low + (k - 1)
         done = low > high
-        out = tl.zeros_like(u)
+        out, value = tl.zeros_like(u), tl.max(u, 1)
         for _ in range(LOG):
             p = (low + high) // 2
-            mu = _simplex(u + unit * tl.abs(j - p[:, None]).to(u.dtype), there, 1.0)
+            mu, bound = _simplex(u + unit * tl.abs(j - p[:, None]).to(u.dtype), there, 1.0)
             below = tl.sum(tl.where(j < p[:, None], mu, 0.0), 1)
             upto = tl.sum(tl.where(j <= p[:, None], mu, 0.0), 1)
             running = (done == 0) & (low <= high)
             left = running & (below > 0.5)
             right = running & (upto < 0.5)
             found = running & (left == 0) & (right == 0)
-            out = tl.where(found[:, None], mu, out)
+            out, value = tl.where(found[:, None], mu, out), tl.where(found, bound, value)
             done = done | found
             high = tl.where(left, p - 1, high)
             low = tl.where(right, p + 1, low)
         slope = unit * j.to(u.dtype)
         first = j < low[:, None]
-        halves = tl.where(
-            first, _simplex(u - slope, there & first, 0.5), _simplex(u + slope, there & (first == 0), 0.5)
-        )
-        return tl.where(done[:, None], out, halves)
-
-    @triton.jit
-    def absolute_risk(mu, j, k, s):
-        upto = tl.cumsum(mu, 1)
-        inner = tl.maximum(tl.minimum(upto, 1.0 - upto), 0.0)
-        return s * tl.sum(tl.where(j[None, :] < k - 1, inner, 0.0), 1)
+        left, left_value = _simplex(u - slope, there & first, 0.5)
+        right, right_value = _simplex(u + slope, there & (first == 0), 0.5)
+        mu = tl.where(done[:, None], out, tl.where(first, left, right))
+        return mu, tl.where(done, value, left_value + right_value)
 
     @triton.jit
     def _class_loss(
-        V, Y, VALUE, GRADIENT, n, k, s, g, ignored, ABSOLUTE: tl.constexpr, SMOOTH: tl.constexpr, ROWS: tl.constexpr,
-        WIDTH: tl.constexpr, LOG: tl.constexpr,
+        V, Y, VALUE, GRADIENT, n, k, s: tl.float64, g: tl.float64, ignored, ABSOLUTE: tl.constexpr,
+        SMOOTH: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr, LOG: tl.constexpr,
     ):  # fmt: skip
+        s, g = _number(s, V), _number(g, V)
         row = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
         j = tl.arange(0, WIDTH)
         here, there = row < n, j < k
@@ -110,9 +112,8 @@ if triton is not None:
         w = tl.where(good[:, None], w, tl.where(there2, 0.0, FAR))
         if ABSOLUTE:
             if SMOOTH:
-                mu = absolute_step(w / g, there2, s / g, k, LOG)
-                risk = absolute_risk(mu, j, k, s)
-                value = tl.sum(tl.where(there2, w * mu, 0.0), 1) + risk - 0.5 * g * tl.sum(mu * mu, 1) + 0.5 * g
+                mu, value = absolute_step(w / g, there2, s / g, k, LOG)
+                value = g * (value + 0.5)
             else:
                 slope = s * j.to(w.dtype)[None, :]
                 down = tl.where(there2, w - slope, FAR)
@@ -122,9 +123,8 @@ if triton is not None:
                 mu = 0.5 * ((j[None, :] == a[:, None]).to(w.dtype) + (j[None, :] == b[:, None]).to(w.dtype))
         else:
             if SMOOTH:
-                mu = zero_one_step(w / g, there2, s / g)
-                risk = s * (1.0 - tl.max(mu, 1))
-                value = tl.sum(tl.where(there2, w * mu, 0.0), 1) + risk - 0.5 * g * tl.sum(mu * mu, 1) + 0.5 * g
+                mu, value = zero_one_step(w / g, there2, s / g)
+                value = g * (value + 0.5)
             else:
                 theta = _threshold(w, w > -s, s)
                 on = (w > theta[:, None]).to(w.dtype)

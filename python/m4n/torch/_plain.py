@@ -2,7 +2,11 @@
 is no Triton. docs/algorithms.md derives them.
 
 ``w`` are scores minus the largest of their row, so that huge scores lose nothing; ``s`` is the scale of the costs. A step
-is argmax of  h(mu) + v.mu - (c/2) |mu - centre|^2,  of which it sees u = v/c + centre.
+gives the mu and the value of  max h(mu)/g + u.mu - |mu|^2 / 2.  The value is that of the dual,
+
+    min over theta of  theta mass + sum (u - theta)_+^2 / 2          (h = 0; its multipliers are added to u otherwise),
+
+to which an error of theta is of second order. Put into the primal, an error of the mass would be multiplied by theta.
 """
 
 from __future__ import annotations
@@ -20,53 +24,51 @@ def threshold(u: Tensor, mass: float) -> Tensor:
     sums = falling.cumsum(-1) - mass
     theta = sums / torch.arange(1, u.shape[-1] + 1, device=u.device, dtype=u.dtype)
     count = (falling > theta).sum(-1, keepdim=True).clamp_(min=1)
-    return theta.gather(-1, count - 1) + top
+    theta = theta.gather(-1, count - 1)
+    excess = (falling - theta).clamp_(min=0).sum(-1, keepdim=True) - mass  # of rounded sums: one Newton step
+    return theta + excess / count + top
 
 
-def simplex(u: Tensor, mass: float = 1.0) -> Tensor:
-    """The nearest point of {mu >= 0, sum mu = mass}."""
-    return (u - threshold(u, mass)).clamp_(min=0)
+def simplex(u: Tensor, mass: float = 1.0) -> tuple[Tensor, Tensor]:
+    """The nearest point of {mu >= 0, sum mu = mass}, and the value."""
+    top = u.amax(-1, keepdim=True)
+    theta = threshold(u - top, mass)
+    mu = (u - top - theta).clamp_(min=0)
+    return mu, mass * (top + theta) + 0.5 * (mu * mu).sum(-1, keepdim=True)
 
 
-def zero_one_step(u: Tensor, reach: float) -> Tensor:
-    """``reach``: s/c."""
-    return simplex(torch.minimum(u, threshold(u, reach)))
+def zero_one_step(u: Tensor, reach: float) -> tuple[Tensor, Tensor]:
+    """``reach``: s/g."""
+    mu, value = simplex(torch.minimum(u, threshold(u, reach)))
+    return mu, value + reach
 
 
-def absolute_step(u: Tensor, unit: float) -> Tensor:
-    """``unit``: s/c. For a median p it is the projection of u + unit |j - p|. The median is found by bisection; if
+def absolute_step(u: Tensor, unit: float) -> tuple[Tensor, Tensor]:
+    """``unit``: s/g. For a median p it is the projection of u + unit |j - p|. The median is found by bisection; if
     neither p nor p + 1 is one, exactly half of the mass lies up to p."""
     k = u.shape[-1]
     j = torch.arange(k, device=u.device)
     low = torch.zeros(u.shape[:-1] + (1,), dtype=torch.long, device=u.device)
     high = torch.full_like(low, k - 1)
     done = torch.zeros_like(low, dtype=torch.bool)
-    out = torch.zeros_like(u)
+    out, value = torch.zeros_like(u), torch.zeros_like(u[..., :1])
     for _ in range(k.bit_length() + 1):
         p = (low + high) // 2
-        mu = simplex(u + unit * (j - p).abs().to(u.dtype))
+        mu, bound = simplex(u + unit * (j - p).abs().to(u.dtype))
         below = torch.where(j < p, mu, 0).sum(-1, keepdim=True)
         upto = torch.where(j <= p, mu, 0).sum(-1, keepdim=True)
         running = ~done & (low <= high)
         left, right = running & (below > 0.5), running & (upto < 0.5)
         found = running & ~left & ~right
-        out = torch.where(found, mu, out)
+        out, value = torch.where(found, mu, out), torch.where(found, bound, value)
         done = done | found
         high, low = torch.where(left, p - 1, high), torch.where(right, p + 1, low)
     slope = unit * j.to(u.dtype)
     lowest = u.amin() - unit * k - 4 * (u.amax() - u.amin()) - 4
-    left_half = simplex(torch.where(j < low, u - slope, lowest), 0.5)
-    right_half = simplex(torch.where(j < low, lowest, u + slope), 0.5)
-    return torch.where(done, out, torch.where(j < low, left_half, right_half))
-
-
-def zero_one_risk(mu: Tensor, s: float) -> Tensor:
-    return s * (1 - mu.amax(-1))
-
-
-def absolute_risk(mu: Tensor, s: float) -> Tensor:
-    upto = mu.cumsum(-1)[..., :-1]
-    return s * torch.minimum(upto, 1 - upto).clamp(min=0).sum(-1)
+    left, left_value = simplex(torch.where(j < low, u - slope, lowest), 0.5)
+    right, right_value = simplex(torch.where(j < low, lowest, u + slope), 0.5)
+    mu = torch.where(done, out, torch.where(j < low, left, right))
+    return mu, torch.where(done, value, left_value + right_value)
 
 
 def zero_one_game(w: Tensor, s: float) -> tuple[Tensor, Tensor]:
@@ -101,10 +103,8 @@ def class_loss(
         value, best = (w + rows).max(-1)
         mu = torch.nn.functional.one_hot(best, scores.shape[-1]).to(scores.dtype)
     elif g > 0:
-        absolute = name == "absolute"
-        mu = absolute_step(w / g, s / g) if absolute else zero_one_step(w / g, s / g)
-        risk = absolute_risk(mu, s) if absolute else zero_one_risk(mu, s)
-        value = (w * mu).sum(-1) + risk - 0.5 * g * (mu * mu).sum(-1) + 0.5 * g
+        mu, value = (absolute_step if name == "absolute" else zero_one_step)(w / g, s / g)
+        value = g * (value.squeeze(-1) + 0.5)
     else:
         value, mu = absolute_game(w, s) if name == "absolute" else zero_one_game(w, s)
     finite = torch.isfinite(scores).all(-1)

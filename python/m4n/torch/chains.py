@@ -15,19 +15,23 @@ from ._batches import (
     computed,
     on_host,
     one_of,
+    packed,
+    packed_targets,
+    packing,
+    present,
     real_on_host,
     reduced,
     refuse_second_derivative,
     refuse_vmap,
     refused_shape,
     threads,
+    unpacked,
     whole_on_host,
 )
 from ._costs import CostModule, matrix_on_host, rows_of
 from ._starts import Starts, starts_of
 
 SURROGATES = ("m4n", "m3n", "crf")
-DECODERS = ("argmax", "adversary", "expected")
 
 
 @torch.library.custom_op("m4n::chain_loss", mutates_args=())
@@ -59,9 +63,9 @@ def chain_loss(
             starts_of(starts, index), whole_on_host(index), threads(),
         )  # fmt: skip
         return back(lower, emissions), back(upper, emissions), back(gradient, emissions), back(pairs, emissions)
-    known = ((tags >= 0) & (tags < labels)) | (torch.arange(most, device=tags.device) >= lengths.unsqueeze(-1))
-    tags = torch.where((tags >= 0) & (tags < labels), tags, 0)
-    finite = (torch.isfinite(emissions).flatten(1).all(-1)) & known.all(-1)
+    known = (tags >= 0) & (tags < labels)
+    finite = torch.isfinite(emissions).flatten(1).all(-1) & (known | ~present(lengths, most)).all(-1)
+    tags = torch.where(known, tags, 0)
     if surrogate == "m3n":
         share = rows_of(name, scale, matrix, tags, emissions) / lengths.clamp(min=1)[:, None, None]
         value, paths = best_paths(emissions + share, lengths, transitions, start, end)
@@ -87,9 +91,8 @@ def best_paths(
 
 def _counts(tags: Tensor, lengths: Tensor, like: Tensor) -> tuple[Tensor, Tensor]:
     """The indicators of labellings: of labels at positions, and how often one follows another."""
-    n, most, labels = like.shape
-    there = torch.arange(most, device=like.device) < lengths.unsqueeze(-1)
-    marks = torch.nn.functional.one_hot(tags.clamp(min=0), labels).to(like.dtype) * there.unsqueeze(-1)
+    there = present(lengths, like.shape[1])
+    marks = torch.nn.functional.one_hot(tags.clamp(min=0), like.shape[2]).to(like.dtype) * there.unsqueeze(-1)
     return marks, torch.einsum("bmi,bmj->bij", marks[:, :-1], marks[:, 1:])
 
 
@@ -151,7 +154,7 @@ def chain_decode(
 ) -> Tensor:
     """The best labelling ('argmax'), or the min player's most likely answers ('adversary'); -1 beyond the length."""
     n, most, labels = emissions.shape
-    there = torch.arange(most, device=emissions.device) < lengths.unsqueeze(-1)
+    there = present(lengths, most)
     if n == 0 or most == 0 or labels == 1:
         return torch.where(there, 0, -1)
     if how == "adversary":
@@ -227,13 +230,9 @@ class MaxMinChainLoss(CostModule):
         if tags.shape != emissions.shape[:2]:
             raise refused_shape("tags", tags.shape, f"{tuple(emissions.shape[:2])}")
         unary, lengths, order, edges = self._prepared(emissions, mask, transitions, start, end)
-        chosen = tags.long() if order is None else tags.long().gather(1, order)
-        if order is not None:
-            there = torch.arange(chosen.shape[1], device=chosen.device) < lengths.unsqueeze(-1)
-            chosen = torch.where(there, chosen, 0)
         lower, upper, _, _ = chain_loss(
-            unary, chosen, lengths, *edges, *self.costs(), self.surrogate, self.tol, self.max_rounds, index,
-            self._starts.number,
+            unary, packed_targets(tags, lengths, order), lengths, *edges, *self.costs(), self.surrogate, self.tol,
+            self.max_rounds, index, self._starts.number,
         )  # fmt: skip
         if not self.training:
             self.bounds = (lower.detach(), upper.detach())
@@ -261,11 +260,10 @@ class MaxMinChainLoss(CostModule):
             mu = self._marginals(unary, lengths, edges)
             truths = torch.arange(mu.shape[-1], device=mu.device)
             found = (mu @ rows_of(*self.costs(), truths, mu)).argmin(-1)
-            there = torch.arange(mu.shape[1], device=mu.device) < lengths.unsqueeze(-1)
-            found = torch.where(there, found, -1)
+            found = torch.where(present(lengths, mu.shape[1]), found, -1)
         else:
             found = chain_decode(unary, lengths, *edges, *self.costs(), how, self.tol, self.max_rounds)
-        return _put_back(found, mask, order, -1)
+        return unpacked(found, order, -1)
 
     def k_best(
         self,
@@ -279,7 +277,6 @@ class MaxMinChainLoss(CostModule):
         """The scores, B x k, and the labellings, B x k x M, of the k best labellings; -infinity and -1 where there are
         fewer, and -1 where the mask is off. On the host."""
         unary, lengths, order, edges = self._prepared(emissions, mask, transitions, start, end)
-        n, most, _ = unary.shape
         scores, paths = _core.chain_k_best(*_scores_on_host(unary, lengths, *edges), int(k), threads())
         labels = torch.from_numpy(paths).to(unary.device)
         if order is not None:
@@ -299,7 +296,7 @@ class MaxMinChainLoss(CostModule):
         off."""
         one_of("surrogate", self.surrogate, ("m4n", "crf"))
         unary, lengths, order, edges = self._prepared(emissions, mask, transitions, start, end)
-        return _put_back(self._marginals(unary, lengths, edges), mask, order, 0)
+        return unpacked(self._marginals(unary, lengths, edges), order, 0)
 
     def _marginals(self, unary: Tensor, lengths: Tensor, edges: tuple[Tensor, Tensor, Tensor]) -> Tensor:
         if self.surrogate == "crf":
@@ -307,9 +304,8 @@ class MaxMinChainLoss(CostModule):
             gradient = chain_loss(
                 unary, nothing, lengths, *edges, "zero-one", 1.0, None, "crf", self.tol, self.max_rounds, None, 0
             )[2]
-            there = torch.arange(unary.shape[1], device=unary.device) < lengths.unsqueeze(-1)
             first = torch.arange(unary.shape[2], device=unary.device) == 0
-            return gradient + (there.unsqueeze(-1) & first).to(unary.dtype)
+            return gradient + (present(lengths, unary.shape[1]).unsqueeze(-1) & first).to(unary.dtype)
         cost = matrix_on_host(*self.costs(), unary.shape[-1])
         found = _core.chain_game(*_scores_on_host(unary, lengths, *edges), cost, self.tol, self.max_rounds, threads())
         return back(found[2], unary)
@@ -325,7 +321,7 @@ class MaxMinChainLoss(CostModule):
         """Chains that begin at the first place, their lengths, where their positions come from, and the edges."""
         if emissions.dim() != 3 or emissions.shape[2] == 0:
             raise refused_shape("emissions", emissions.shape, "batch x positions x labels")
-        n, most, labels = emissions.shape
+        labels = emissions.shape[2]
         if self.labels not in (None, labels):
             raise refused_shape("emissions", emissions.shape, f"{self.labels} labels")
         unary = computed(emissions)
@@ -340,26 +336,11 @@ class MaxMinChainLoss(CostModule):
         edges = (
             edge("transitions", transitions, (labels, labels)), edge("start", start, (labels,)), edge("end", end, (labels,))
         )  # fmt: skip
-        if mask is None:
-            lengths = torch.full((n,), most, dtype=torch.long, device=unary.device)
-            return unary.contiguous(), lengths, None, edges
-        if mask.shape != emissions.shape[:2]:
-            raise refused_shape("mask", mask.shape, f"{tuple(emissions.shape[:2])}")
-        there = mask.bool()
-        order = (~there).long().argsort(stable=True, dim=1)
-        packed = unary.gather(1, order.unsqueeze(-1).expand(-1, -1, labels)) if most > 0 else unary
-        return packed.contiguous(), there.sum(1), order, edges
+        lengths, order = packing(unary, mask)
+        return packed(unary, order), lengths, order, edges
 
     def extra_repr(self) -> str:
         return f"cost={self.cost.name}, surrogate={self.surrogate}, tol={self.tol}"
-
-
-def _put_back(values: Tensor, mask: Optional[Tensor], order: Optional[Tensor], empty: int) -> Tensor:
-    """From chains that begin at the first place to where the mask has them."""
-    if mask is None or order is None:
-        return values
-    rows = order if values.dim() == 2 else order.unsqueeze(-1).expand_as(values)
-    return torch.full_like(values, empty).scatter(1, rows, values)
 
 
 class MaxMinChain(torch.nn.Module):

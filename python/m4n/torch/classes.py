@@ -14,11 +14,11 @@ from ._batches import (
     back,
     checked_reduction,
     computed,
+    gives_gradient,
     on_host,
     one_of,
     real_on_host,
     reduced,
-    refuse_second_derivative,
     refuse_vmap,
     refused_shape,
     smoothing_of,
@@ -78,18 +78,7 @@ def _(scores: Tensor, *arguments: Any) -> tuple[Tensor, Tensor]:
     return scores.new_empty(scores.shape[0]), torch.empty_like(scores)
 
 
-def _remember(ctx: Any, inputs: Any, output: Any) -> None:
-    ctx.save_for_backward(output[1])
-
-
-def _backward(ctx: Any, by_value: Tensor, _: Any) -> Any:
-    refuse_second_derivative()
-    (gradient,) = ctx.saved_tensors
-    return by_value.unsqueeze(-1) * gradient, *[None] * 10
-
-
-class_loss.register_autograd(_backward, setup_context=_remember)
-refuse_vmap(class_loss, "MaxMinLoss")
+gives_gradient(class_loss, "MaxMinLoss", values=1)
 
 
 @torch.library.custom_op("m4n::class_decode", mutates_args=())

@@ -14,10 +14,9 @@ from . import _kernels, _late, _plain
 from ._batches import (
     checked_reduction,
     computed,
+    gives_gradient,
     one_of,
     reduced,
-    refuse_second_derivative,
-    refuse_vmap,
     refused_shape,
 )
 
@@ -56,18 +55,7 @@ def _(scores: Tensor, *arguments: Any) -> tuple[Tensor, Tensor]:
     return scores.new_empty(scores.shape[0]), torch.empty_like(scores)
 
 
-def _remember(ctx: Any, inputs: Any, output: Any) -> None:
-    ctx.save_for_backward(output[1])
-
-
-def _backward(ctx: Any, by_value: Tensor, _: Any) -> Any:
-    refuse_second_derivative()
-    (gradient,) = ctx.saved_tensors
-    return by_value.unsqueeze(-1) * gradient, None, None, None, None
-
-
-label_set_loss.register_autograd(_backward, setup_context=_remember)
-refuse_vmap(label_set_loss, "MaxMinLabelSetLoss")
+gives_gradient(label_set_loss, "MaxMinLabelSetLoss", values=1)
 
 
 class MaxMinLabelSetLoss(torch.nn.Module):

@@ -18,14 +18,19 @@ from ._batches import (
     back,
     checked_reduction,
     computed,
+    gives_gradient,
     on_host,
     one_of,
+    packed,
+    packed_targets,
+    packing,
+    present,
     real_on_host,
     reduced,
-    refuse_second_derivative,
     refuse_vmap,
     refused_shape,
     threads,
+    unpacked,
     whole_on_host,
 )
 from ._starts import Starts, starts_of
@@ -71,7 +76,7 @@ def permutation_loss(
         return back(lower, scores), back(upper, scores), back(gradient, scores)
     constants, gains, discounts = _rank_one_table(name, most, scores.dtype, scores.device)
     value, gradient = _plain.rank_one_loss(scores, target, sizes, gains[sizes], discounts[sizes], constants[sizes])
-    there = torch.arange(most, device=scores.device) < sizes.unsqueeze(-1)
+    there = present(sizes, most)
     marks = torch.zeros_like(scores).scatter_add(1, target.clamp(0, most - 1), there.to(scores.dtype))
     value = torch.where((marks == there).all(-1), value, torch.nan)  # each position once
     _late.note(value)
@@ -83,19 +88,7 @@ def _(scores: Tensor, *arguments: Any) -> tuple[Tensor, Tensor, Tensor]:
     return scores.new_empty(scores.shape[0]), scores.new_empty(scores.shape[0]), torch.empty_like(scores)
 
 
-def _remember(ctx: Any, inputs: Any, output: Any) -> None:
-    ctx.save_for_backward(output[2])
-
-
-def _backward(ctx: Any, by_lower: Tensor, by_upper: Tensor, _: Any) -> Any:
-    refuse_second_derivative()
-    (gradient,) = ctx.saved_tensors
-    by_value = (by_lower + by_upper).reshape(-1, *[1] * (gradient.dim() - 1))
-    return by_value * gradient, *[None] * 9
-
-
-permutation_loss.register_autograd(_backward, setup_context=_remember)
-refuse_vmap(permutation_loss, "MaxMinPermutationLoss")
+gives_gradient(permutation_loss, "MaxMinPermutationLoss", values=2)
 
 
 @torch.library.custom_op("m4n::permutation_decode", mutates_args=())
@@ -161,14 +154,10 @@ class MaxMinPermutationLoss(torch.nn.Module):
     ) -> Tensor:
         if target.shape != scores.shape[:2]:
             raise refused_shape("target", target.shape, f"{tuple(scores.shape[:2])}")
-        packed, sizes, order = self._prepared(scores, mask)
-        chosen = target.long() if order is None else target.long().gather(1, order)
-        if order is not None:
-            there = torch.arange(chosen.shape[1], device=chosen.device) < sizes.unsqueeze(-1)
-            chosen = torch.where(there, chosen, 0)
+        values, sizes, order = self._prepared(scores, mask)
         lower, upper, _ = permutation_loss(
-            packed, chosen, sizes, self.name, self.costs, self.surrogate, self.tol, self.max_rounds, index,
-            self._starts.number,
+            values, packed_targets(target, sizes, order), sizes, self.name, self.costs, self.surrogate, self.tol,
+            self.max_rounds, index, self._starts.number,
         )  # fmt: skip
         if not self.training:
             self.bounds = (lower.detach(), upper.detach())
@@ -179,22 +168,20 @@ class MaxMinPermutationLoss(torch.nn.Module):
         that is most like the min player's strategy ('adversary', scores of cells, m4n)."""
         cells = scores.dim() == 3
         one_of("decode", how, ("argmax", "adversary") if cells and self.surrogate == "m4n" else ("argmax",))
-        packed, sizes, order = self._prepared(scores, mask)
+        values, sizes, order = self._prepared(scores, mask)
         if cells:
-            found = permutation_decode(packed, sizes, self.name or "hamming", self.costs, how == "adversary", self.tol)
+            found = permutation_decode(values, sizes, self.name or "hamming", self.costs, how == "adversary", self.tol)
         else:
-            there = torch.arange(packed.shape[1], device=packed.device) < sizes.unsqueeze(-1)
-            falling = torch.where(there, packed, -torch.inf).argsort(stable=True, dim=1, descending=True)
+            there = present(sizes, values.shape[1])
+            falling = torch.where(there, values, -torch.inf).argsort(stable=True, dim=1, descending=True)
             found = torch.where(there, falling.argsort(1), -1)
-        if order is None:
-            return found
-        return torch.full_like(found, -1).scatter(1, order, found)
+        return unpacked(found, order, -1)
 
     def _prepared(self, scores: Tensor, mask: Optional[Tensor]) -> tuple[Tensor, Tensor, Optional[Tensor]]:
         """Items that are there first, how many they are, and where they come from."""
         if scores.dim() not in (2, 3) or scores.dim() == 3 and scores.shape[1] != scores.shape[2]:
             raise refused_shape("scores", scores.shape, "B x M x M or B x M")
-        n, most = scores.shape[:2]
+        most = scores.shape[1]
         if scores.dim() == 2 and not self.name.startswith(RANK_ONE):
             expected = "B x M x M: only spearman, precision@K and dcg take one score an item"
             raise refused_shape("scores", scores.shape, expected)
@@ -202,15 +189,8 @@ class MaxMinPermutationLoss(torch.nn.Module):
             found = "a mask" if mask is not None else f"{most} items"
             expected = f"{self.items} items and no mask, as the costs are of so many"
             raise refusal("loss", "", expected, text=f"found {found}; expected {expected}")
-        values = computed(scores)
-        if mask is None:
-            return values.contiguous(), torch.full((n,), most, dtype=torch.long, device=values.device), None
-        if mask.shape != scores.shape[:2]:
-            raise refused_shape("mask", mask.shape, f"{tuple(scores.shape[:2])}")
-        there = mask.bool()
-        order = (~there).long().argsort(stable=True, dim=1)
-        rows = order if values.dim() == 2 else order.unsqueeze(-1).expand_as(values)
-        return values.gather(1, rows).contiguous(), there.sum(1), order
+        sizes, order = packing(scores, mask)
+        return packed(computed(scores), order), sizes, order
 
     def extra_repr(self) -> str:
         return f"loss={self.name or 'costs'}, surrogate={self.surrogate}, tol={self.tol}"
