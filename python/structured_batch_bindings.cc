@@ -284,7 +284,7 @@ nb::tuple permutation_loss(const RealBatch<Real, Axes>& scores, const WholeRows&
             const BirkhoffAnswer answer = workspace.game.solve(v, loss, {.gap = tol, .rounds = rounds}, seeds);
             write(answer.bounds.lower, answer.bounds.upper, answer.p);
           } else {
-            const PermutationAnswer answer = oracle.answer(v, truth, tol, cold, workspace);
+            const PermutationAnswer answer = oracle.answer(v, truth, {.gap = tol}, cold, workspace);
             double attained = answer.risk;
             for (std::size_t e = 0; e < v.size(); ++e) attained += v[e] * answer.mu[e];
             write(std::min(attained, answer.upper), answer.upper, answer.mu);

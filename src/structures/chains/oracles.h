@@ -25,6 +25,7 @@ struct ChainProblem {
     const Transitions& t = *v.transitions;
     return v.unary(m, label) + (m == 0 ? t.start(label) : 0) + (m + 1 == v.length() ? t.end(label) : 0);
   }
+  static double most(const ChainScores& v);
   // From the last position to the first, which is the root.
   static bool tree(const ChainScores& v, std::vector<TreeNode>& nodes);
   static double decode(Viterbi& viterbi, const ChainScores& v, PaddedRows<const double> unary,
