@@ -56,8 +56,8 @@ class AtomAscent {
     Pass full;
     int cached = 0;  // passes after the full one
     const auto state = [&](auto& a) {
-      a(watch_, result_, *problem_.scorer, value_, order_, rng_, mean_, now_, place_, followed_, certified_at, next,
-        phase, full, cached);
+      a(watch_, result_, *problem_.scorer, value_, order_, rng_, shuffled_, mean_, now_, place_, followed_,
+        certified_at, next, phase, full, cached);
       best_.archive(a, *problem_.scorer);
     };
     stage.begin(state);
@@ -73,7 +73,7 @@ class AtomAscent {
         phase = full.gap <= likely * target || result_.epochs >= next ? Phase::certificate : Phase::cached;
         cached = 0;
       } else if (phase == Phase::certificate) {
-        ended = !certify([this] { return watch_.expired(); });
+        ended = !certify([this] { return watch_.expired(); }, Bounds::asked_for);
         if (ended) break;
         certified_at = result_.epochs;
         next = result_.epochs + 1 + static_cast<int>(Derived::patience * result_.epochs);
@@ -95,10 +95,10 @@ class AtomAscent {
     if (place_ > 0) certified_at = -1;
     if (certified_at != result_.epochs && !(ended && best_.known())) {
       const double until = ended ? watch_.seconds() + moment : std::numeric_limits<double>::infinity();
-      certify([&] { return watch_.seconds() > until; });
+      certify([&] { return watch_.seconds() > until; }, Bounds::any);
       hasty_ = !best_.known();
       hasty_until_ = watch_.seconds() + moment;
-      if (hasty_) certify([] { return true; });
+      if (hasty_) certify([] { return true; }, Bounds::any);
     }
     best_.restore(*problem_.scorer);
     result_.seconds = watch_.seconds();
@@ -155,7 +155,8 @@ class AtomAscent {
   // Goes on with the pass that is being made; false where it was told to stop before the end.
   template <class Pause>
   bool pass(bool full, const Pause& pause) {
-    if (place_ == 0) rng_.shuffle(std::span(order_));
+    if (!shuffled_) rng_.shuffle(std::span(order_));
+    shuffled_ = true;  // it may be told to stop in its first visit
     const std::size_t n = order_.size(), slice = std::max<std::size_t>(1, n / 16);
     while (place_ < n) {
       const Pass before = now_;
@@ -173,17 +174,25 @@ class AtomAscent {
       pause();
     }
     place_ = followed_ = 0;
+    shuffled_ = false;
     value_ += now_.gain;
     return true;
   }
 
-  // P from above at the mean weights; nothing changes, and it says so, if `give_up` says so first.
-  bool certify(const std::function<bool()>& give_up) {
+  // What a certificate is made of: bounds as good as were asked for, or those of oracles that gave up as well.
+  enum class Bounds { asked_for, any };
+
+  // P from above at the mean weights; nothing is certified, and it says so, if `give_up` says so first.
+  bool certify(const std::function<bool()>& give_up, Bounds bounds) {
     derived().rebuild();
     const Scorer& weights = mean_.weights(context_->threads);
-    give_up_ = give_up;
+    std::atomic<bool> gave_up{false};
+    give_up_ = [&] {
+      if (!give_up()) return false;
+      return gave_up = true;
+    };
     const std::optional<double> loss = upper_loss(weights);
-    if (!loss) return false;
+    if (!loss || (gave_up && bounds == Bounds::asked_for)) return false;
     best_.offer({*loss + 0.5 * problem_.lambda * weights.norm_squared(), value_, false}, weights);
     result_.certificate = best_.certificate(options_.tol);
     watch_.report(result_.epochs, result_.certificate);
@@ -218,7 +227,8 @@ class AtomAscent {
   BestPoint<Scorer> best_;
   std::vector<std::uint32_t> order_;
   Rng rng_;
-  Pass now_;                              // the pass that is being made
+  bool shuffled_ = false;                 // for the pass that is being made
+  Pass now_;                              // that pass
   std::size_t place_ = 0, followed_ = 0;  // its visits so far, and those the mean has followed
 };
 
