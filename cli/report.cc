@@ -60,7 +60,10 @@ int run(const ReportArguments& arguments, const Parameters& parameters) {
   request.origin = {{"command", parameters.command_line("report")},
                     {"model", file_origin(arguments.model, model_trailer)}};
   if (!arguments.data.empty()) request.origin.emplace_back("data", file_origin(arguments.data));
-  if (!arguments.log.empty()) request.log = read_training_log(arguments.log, model);
+  if (!arguments.log.empty()) {
+    request.log = read_training_log(arguments.log);
+    refuse_log_of_another(request.log, model, arguments.log);
+  }
   request.examples = !arguments.no_examples;
   request.seed = arguments.options.seed;
   request.context = arguments.context;

@@ -100,12 +100,13 @@ nb::tuple chain_loss(const RealBatch<Real, 3>& emissions, const WholeRows& tags,
         }
         Real* const slope = gradient.data() + i * most * labels;
         Real* const edges = pairs.data() + i * labels * labels;
+        const auto add_part = [&](std::size_t m, std::size_t label, std::size_t before, double mass) {
+          slope[m * labels + label] += static_cast<Real>(mass);
+          if (m > 0) edges[before * labels + label] += static_cast<Real>(mass);
+        };
         const auto add = [&](LabelView y, double weight) {
-          for (std::size_t m = 0; m < length; ++m) {
-            const auto here = static_cast<std::size_t>(y[m]);
-            slope[m * labels + here] += static_cast<Real>(weight);
-            if (m > 0) edges[static_cast<std::size_t>(y[m - 1]) * labels + here] += static_cast<Real>(weight);
-          }
+          for (std::size_t m = 0; m < length; ++m)
+            add_part(m, static_cast<std::size_t>(y[m]), static_cast<std::size_t>(y[m == 0 ? 0 : m - 1]), weight);
         };
         const ChainScores v = reader.read(i, length);
         const double own = score(v, truth);
@@ -114,7 +115,7 @@ nb::tuple chain_loss(const RealBatch<Real, 3>& emissions, const WholeRows& tags,
           const GameAnswer answer = game.solve(v, limits, kept.empty() ? cold : starts->of(i, cold), workspace);
           lower[i] = static_cast<Real>(answer.bounds.lower - own);
           upper[i] = static_cast<Real>(answer.bounds.upper - own);
-          for (std::size_t j = 0; j < answer.size(); ++j) add(answer.labels(j), answer.weight[j]);
+          for_chain_parts(answer, add_part);
         } else if (kind == SurrogateKind::m3n) {
           const PaddedRows<double> unary = reader.unary();
           for (std::size_t m = 0; m < length; ++m)
@@ -197,9 +198,9 @@ nb::tuple chain_game(const Batch3& emissions, const Whole& lengths, const Square
         const GameAnswer answer = game.solve(reader.read(i, length), limits, cold, workspace);
         lower[i] = answer.bounds.lower;
         upper[i] = answer.bounds.upper;
-        for (std::size_t j = 0; j < answer.size(); ++j)
-          for (std::size_t m = 0; m < length; ++m)
-            mu[(i * most + m) * labels + static_cast<std::size_t>(answer.labels(j)[m])] += answer.weight[j];
+        for_chain_parts(answer, [&](std::size_t m, std::size_t label, std::size_t, double mass) {
+          mu[(i * most + m) * labels + label] += mass;
+        });
         for (std::size_t m = 0; m < length; ++m)
           std::copy_n(answer.nu.row(m), answers, nu.data() + (i * most + m) * answers);
       }
@@ -284,7 +285,7 @@ nb::tuple permutation_loss(const RealBatch<Real, Axes>& scores, const WholeRows&
             const BirkhoffAnswer answer = workspace.game.solve(v, loss, {.gap = tol, .rounds = rounds}, seeds);
             write(answer.bounds.lower, answer.bounds.upper, answer.p);
           } else {
-            const PermutationAnswer answer = oracle.answer(v, truth, tol, cold, workspace);
+            const PermutationAnswer answer = oracle.answer(v, truth, {.gap = tol}, cold, workspace);
             double attained = answer.risk;
             for (std::size_t e = 0; e < v.size(); ++e) attained += v[e] * answer.mu[e];
             write(std::min(attained, answer.upper), answer.upper, answer.mu);

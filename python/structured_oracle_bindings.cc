@@ -67,14 +67,10 @@ nb::tuple max_min_chain(const Batch3& unary, const Square& from_to, const RealVe
         const GameAnswer answer = game.solve(reader.read(i), limits, seeds, workspace);
         lower[i] = answer.bounds.lower;
         upper[i] = answer.bounds.upper;
-        for (std::size_t j = 0; j < answer.size(); ++j) {
-          const LabelView y = answer.labels(j);
-          for (std::size_t m = 0; m < length; ++m) {
-            const auto here = static_cast<std::size_t>(y[m]);
-            mu[i * cells + m * labels + here] += answer.weight[j];
-            if (m > 0) pairs[(i * labels + static_cast<std::size_t>(y[m - 1])) * labels + here] += answer.weight[j];
-          }
-        }
+        for_chain_parts(answer, [&](std::size_t m, std::size_t label, std::size_t before, double mass) {
+          mu[i * cells + m * labels + label] += mass;
+          if (m > 0) pairs[(i * labels + before) * labels + label] += mass;
+        });
         for (std::size_t m = 0; m < length; ++m)
           std::copy_n(answer.nu.row(m), labels, nu.data() + i * cells + m * labels);
       }

@@ -16,7 +16,8 @@
 // Scores enter the objective only, so the basis of the last visit stays feasible: the warm start.
 //
 // Where scores are so flat that this takes long, and the positions are joined by a tree, an interior-point method goes
-// on (games/tree_game.h): it takes as long whatever the scores are.
+// on (games/tree_game.h): it takes as long whatever the scores are. Long outputs on a tree are left to it from the
+// start: bases and labellings would be as many as positions.
 //
 // Bounds are evaluated at the feasible mu and nu that are returned: valid however early the method ends. They meet to
 // rounding, except where predictions whose costs nearly agree make the basis useless: then costs closer than 1e-6 of
@@ -30,8 +31,9 @@
 //   apart(v)                      no pair of labels scores: positions can be solved one by one
 //   own(v, m, label)              what a label scores by itself
 //   decode(decoder, v, unary, y)  the best labelling with other unary scores, and its score
+//   most(v)                       no labelling scores more; without decoding
 //   tree(v, nodes)                optional: the nodes of the tree that joins the labels, but for their costs; false if
-//                                 it is none
+//                                 it is none; own(v, m, label) and the tables make up all scores
 // The two of the library are in structures/chains/oracles.h and structures/graphs/oracles.h; the .cc file beside each
 // compiles the game for it.
 #pragma once
@@ -94,7 +96,10 @@ struct GameAnswer {
   int rounds = 0;
   std::span<const double> weight;          // of every labelling: positive, summing to 1
   std::span<const std::int32_t> sequence;  // M labels each
-  PaddedRows<const double> nu;             // M distributions over predictions, padded with 0
+  // Of long outputs on a tree, instead of labellings.
+  std::span<const TreeNode> nodes;
+  std::span<const TreeMass> mass;
+  PaddedRows<const double> nu;  // M distributions over predictions, padded with 0
   std::size_t size() const { return weight.size(); }
   LabelView labels(std::size_t j) const { return sequence.subspan(j * nu.rows(), nu.rows()); }
 };
@@ -156,6 +161,7 @@ class LabellingGame {
   void start_cold(const Scores& v, Workspace& ws) const;
   void solve_apart(const Scores& v, Workspace& ws) const;
   bool solve_tree(const Scores& v, const GameLimits& limits, Workspace& ws) const;
+  bool solve_long(const Scores& v, const GameLimits& limits, Workspace& ws) const;
   bool start_warm(const Scores& v, const GameSeeds& seeds, Workspace& ws) const;
   void save_seeds(GameSeeds& seeds, const Workspace& ws) const;
   void expected_costs(PaddedRows<const double> nu, PaddedRows<double> out, Workspace& ws) const;
@@ -257,7 +263,8 @@ class LabellingGame<Problem>::Workspace {
   bool tried_tree = false, tired = false;
   TreeGame tree;
   std::vector<TreeNode> nodes;
-  int age = 0;  // pivots since the inverse was computed afresh
+  std::vector<TreeMass> tree_mass;  // the answer where it is not empty
+  int age = 0;                      // pivots since the inverse was computed afresh
   Rng rng{1};
   std::vector<std::optional<Position>> position;  // by kind of cost
   // The answer, and the one that was there before a restart.

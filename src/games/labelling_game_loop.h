@@ -42,6 +42,10 @@ inline constexpr double of_a_node = 4000, of_labels = 4;
 // The gap (in units of range/M) that it is trusted to reach, and how much of the gap asked for it may leave.
 inline constexpr double finest_of_tree = 2e-6;
 inline constexpr double share_of_tree = 0.3;
+// Long outputs are answered more exactly than they were asked: an iteration or two more, and fewer labels with mass.
+inline constexpr double share_of_long_tree = 0.01;
+// Longer outputs on a tree know no simplex method.
+inline constexpr std::size_t longest_by_simplex = 100;
 
 inline bool enough(const Bounds& bounds, const GameLimits& limits) {
   return bounds.upper - bounds.lower <= std::max(limits.gap, limits.relative * (bounds.upper - limits.current));
@@ -85,16 +89,21 @@ GameAnswer LabellingGame<Problem>::solve(const Scores& v, const GameLimits& limi
   ws.tried_tree = ws.tired = false;
   ws.rng = Rng(1);
   ws.path.resize(ws.length);
+  ws.tree_mass.clear();
   for (PaddedMatrix<double>* matrix : {&ws.active, &ws.nu, &ws.risk, &ws.rate, &ws.ease, &ws.best_nu, &ws.query_nu})
     matrix->shape(ws.length, most_predictions_);
   for (PaddedMatrix<double>* matrix : {&ws.shift, &ws.augmented}) matrix->shape(ws.length, most_truths_);
+  ws.costs = exact_.data();
+  ws.shaken = false;
+  if (ws.length > game::longest_by_simplex && solve_long(v, limits, ws)) {
+    seeds.clear();
+    return certify(v, ws);
+  }
   if (square_ && Problem::apart(v)) {
     solve_apart(v, ws);
     const GameAnswer answer = certify(v, ws);
     if (game::enough(answer.bounds, limits)) return answer;
   }
-  ws.costs = exact_.data();
-  ws.shaken = false;
   if (!start_warm(v, seeds, ws)) start_cold(v, ws);
   ws.noise = 1e-12 * static_cast<double>(ws.length) * (1 + 1e-3 * std::abs(ws.top) / ws.unit);
   GameAnswer answer;
@@ -104,6 +113,7 @@ GameAnswer LabellingGame<Problem>::solve(const Scores& v, const GameLimits& limi
       ws.tired = false;
       ws.tried_tree = true;
       if (solve_tree(v, limits, ws)) {
+        ws.tree.labellings(ws.weight, ws.sequence);
         answer = certify(v, ws);
         if (game::enough(answer.bounds, limits)) break;
       }
@@ -189,8 +199,10 @@ bool LabellingGame<Problem>::solve_tree([[maybe_unused]] const Scores& v, [[mayb
     const double lower = ws.top + ws.least + ws.unit * ws.value;
     const PaddedRows<double> nu = ws.query_nu.view();
     std::copy_n(ws.best_nu.view().data(), nu.rows() * nu.stride(), nu.data());
-    const double wanted = std::max(limits.gap, limits.relative * (ws.upper - limits.current));
-    ws.tree.solve({ws.nodes, own, ws.unit, game::share_of_tree * wanted, ws.upper - lower, limits.stop}, nu);
+    const double wanted =
+        std::max({limits.gap, limits.relative * (ws.upper - limits.current), game::finest_of_tree * ws.unit});
+    const double share = ws.length > game::longest_by_simplex ? game::share_of_long_tree : game::share_of_tree;
+    ws.tree.solve({ws.nodes, own, ws.unit, share * wanted, ws.upper - lower, limits.stop}, nu);
     if (!ws.tree.known()) return false;
     const double bound = query(v, nu, ws);
     ++ws.rounds;
@@ -198,11 +210,30 @@ bool LabellingGame<Problem>::solve_tree([[maybe_unused]] const Scores& v, [[mayb
       ws.upper = bound;
       std::swap(ws.best_nu, ws.query_nu);
     }
-    ws.tree.labellings(ws.weight, ws.sequence);
     return true;
   } else {
     return false;
   }
+}
+
+// A long output: the best labelling, or the masses of its tree if that does not do. False if it is no tree, or too
+// large a one.
+template <class Problem>
+bool LabellingGame<Problem>::solve_long(const Scores& v, const GameLimits& limits, Workspace& ws) const {
+  start_cold(v, ws);
+  price_rows(ws);
+  ws.upper = query(v, clean_nu(0, ws), ws);
+  ++ws.rounds;
+  std::swap(ws.best_nu, ws.query_nu);
+  gather(ws);
+  const GameAnswer answer = certify(v, ws);
+  const auto stopped = [&] { return limits.stop != nullptr && (*limits.stop)(); };
+  if (game::enough(answer.bounds, limits) || stopped()) return true;
+  if (!solve_tree(v, limits, ws)) return stopped();
+  ws.weight.clear();
+  ws.sequence.clear();
+  ws.tree.masses(ws.tree_mass);
+  return true;
 }
 
 // When rounding errors have made the basis useless: once more from the start, with costs that agree where they nearly
@@ -331,6 +362,11 @@ GameAnswer LabellingGame<Problem>::certify(const Scores& v, Workspace& ws) const
   const PaddedRows<double> mass = ws.shift.view(), risk = ws.risk.view();
   game::zero(mass);
   double linear = 0;
+  for (const TreeMass& part : ws.tree_mass) {
+    const TreeNode& node = ws.nodes[part.node];
+    mass(node.position, part.label) += part.mass;
+    linear += part.mass * (Problem::own(v, node.position, part.label) + node.table_at(part.label, part.above));
+  }
   for (std::size_t j = 0; j < ws.weight.size(); ++j) {
     const double weight = ws.weight[j] /= total;
     const std::int32_t* y = ws.sequence.data() + j * ws.length;
@@ -351,6 +387,8 @@ GameAnswer LabellingGame<Problem>::certify(const Scores& v, Workspace& ws) const
   out.rounds = ws.rounds;
   out.weight = ws.weight;
   out.sequence = ws.sequence;
+  if (!ws.tree_mass.empty()) out.nodes = ws.nodes;
+  out.mass = ws.tree_mass;
   out.nu = std::as_const(ws.best_nu).view();
   return out;
 }

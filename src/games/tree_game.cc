@@ -15,8 +15,10 @@ constexpr int most_iterations = 60;
 constexpr double refine_below = 0.1;  // gap in units
 constexpr int most_rounds = 12;
 constexpr double least_share = 1e-15;  // of a share of [0, 1]
-// Larger games are left to the simplex method: labels of edges in pairs; nodes, whose square is the size of the answer.
-constexpr std::size_t most_pairs = 400'000, most_nodes = 1000;
+// Labels of edges in pairs, of about 100 bytes each: larger games are left to the simplex method.
+constexpr std::size_t most_pairs = 4'000'000;
+// Nodes of an output in which what is dropped at every one of them does not add up.
+constexpr std::size_t longest_thinned = 100;
 // How far the messages begin above the best labellings, in units.
 constexpr double first_margin = 0.3, later_margin = 0.1;
 
@@ -54,10 +56,7 @@ void TreeGame::lay_out(const Task& task) {
     f.stride = kernels::padded(f.above);
     double* own = take(f.labels * f.stride);
     for (std::size_t k = 0; k < f.labels; ++k)
-      for (std::size_t i = 0; i < f.stride; ++i)
-        own[k * f.stride + i] = i >= f.above            ? -1e30
-                                : node.table == nullptr ? 0
-                                                        : node.table[k * node.own_stride + i * node.parent_stride];
+      for (std::size_t i = 0; i < f.stride; ++i) own[k * f.stride + i] = i < f.above ? node.table_at(k, i) : -1e30;
     f.table = own;
   }
 }
@@ -296,7 +295,7 @@ bool TreeGame::solve(const Task& task, PaddedRows<double> nu) {
   std::size_t pairs = 0;
   for (std::size_t c = 0; c < full_.size(); ++c)
     pairs += full_[c].kept.size() * (nodes_[c].parent == TreeBlock::none ? 1 : full_[nodes_[c].parent].kept.size());
-  if (pairs > most_pairs || nodes_.size() > most_nodes) return false;
+  if (pairs > most_pairs) return false;
   const double goal = goal_ = task.gap / task.unit, coarse = std::max(goal, 0.02 * static_cast<double>(nodes_.size()));
   double margin = first_margin;
   for (int round = 0; round < most_rounds; ++round) {
@@ -328,11 +327,9 @@ void TreeGame::labellings(std::vector<double>& weight, std::vector<std::int32_t>
   sequence.assign(length, 0);
   for (std::size_t c = length; c-- > 0;) {
     const TreeBlock& b = blocks_[c];
-    // What is dropped of a conditional distribution is small beside the gap that was asked for.
-    const double negligible = 0.2 * goal_ / static_cast<double>(std::max<std::size_t>(b.labels, 8));
     for (std::size_t i = 0; i < b.above; ++i) {
       mine_.clear();
-      double interval = 0, total = 0, largest = 0;
+      double interval = 0;
       for (std::size_t j = 0; j < weight.size(); ++j) {
         if (b.parent != TreeBlock::none &&
             sequence[j * length + nodes_[b.parent].position] != static_cast<std::int32_t>(full_[b.parent].kept[i]))
@@ -341,13 +338,45 @@ void TreeGame::labellings(std::vector<double>& weight, std::vector<std::int32_t>
         interval += weight[j];
       }
       if (mine_.empty()) continue;
-      room_.resize(b.labels);
-      for (std::size_t k = 0; k < b.labels; ++k) largest = std::max(largest, b.mass[k * b.stride_above + i]);
+      split(c, interval / share_out(b, i), weight, sequence);
+    }
+  }
+}
+
+// room_ = the masses of the labels of a node with a label of its parent, but for small ones; returns their sum.
+double TreeGame::share_out(const TreeBlock& b, std::size_t above) {
+  // What is dropped of a conditional distribution is small beside the gap that was asked for; in long outputs, where it
+  // adds up, what is dropped of all of them.
+  const auto labels = static_cast<double>(std::max<std::size_t>(b.labels, 8));
+  const double negligible = nodes_.size() <= longest_thinned
+                                ? 0.2 * goal_ / labels
+                                : std::min(0.2 * goal_, 0.1) / (labels * static_cast<double>(nodes_.size()));
+  double total = 0, largest = 0;
+  room_.resize(b.labels);
+  for (std::size_t k = 0; k < b.labels; ++k) largest = std::max(largest, b.mass[k * b.stride_above + above]);
+  for (std::size_t k = 0; k < b.labels; ++k) {
+    const double mass = b.mass[k * b.stride_above + above];
+    total += room_[k] = mass > negligible || mass == largest ? mass : 0;
+  }
+  return total;
+}
+
+void TreeGame::masses(std::vector<TreeMass>& out) {
+  out.clear();
+  for (std::size_t c = nodes_.size(); c-- > 0;) {
+    const TreeBlock& b = blocks_[c];
+    const bool root = b.parent == TreeBlock::none;
+    std::fill_n(b.mu, b.labels, 0.0);
+    for (std::size_t i = 0; i < b.above; ++i) {
+      const double above = root ? 1 : blocks_[b.parent].mu[i];
+      if (!(above > 0)) continue;
+      const double scale = above / share_out(b, i);
       for (std::size_t k = 0; k < b.labels; ++k) {
-        const double mass = b.mass[k * b.stride_above + i];
-        total += room_[k] = mass > negligible || mass == largest ? mass : 0;
+        if (!(room_[k] > 0)) continue;
+        b.mu[k] += scale * room_[k];
+        out.push_back(
+            {static_cast<std::uint32_t>(c), full_[c].kept[k], root ? 0 : full_[b.parent].kept[i], scale * room_[k]});
       }
-      split(c, interval / total, weight, sequence);
     }
   }
 }

@@ -10,8 +10,9 @@
 // Only labels that may have mass take part: those whose best labelling at nu is nearly the best of all. What was left
 // out is asked for at the nu found, and joins if it would gain.
 //
-// The masses found become labellings by splitting [0, 1] from the root down: the children of a label share its interval
-// in proportion. That is a point of the polytope whatever the rounding.
+// The masses found are made a point of the polytope from the root down, whatever the rounding: the children of a label
+// share its mass in proportion. Short outputs get it as labellings, by splitting [0, 1] so; there are about as many of
+// them as nodes. Long ones get the masses themselves.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,18 @@ struct TreeNode {
   std::uint32_t parent = kernels::TreeBlock::none;  // place of the parent
   const double* table = nullptr;  // table[k * own_stride + i * parent_stride]: label k of its own, i of the parent
   std::size_t own_stride = 0, parent_stride = 0;
+  std::uint32_t edge = 0;  // that joins it to its parent, as the caller numbers them
   const UnitCosts* costs = nullptr;
+  double table_at(std::size_t k, std::size_t i) const {
+    return table == nullptr ? 0 : table[k * own_stride + i * parent_stride];
+  }
+};
+
+// A part of a point of the polytope: the mass of label k of a node (its place in the list) with label `above` of its
+// parent, 0 at a root.
+struct TreeMass {
+  std::uint32_t node, label, above;
+  double mass;
 };
 
 // One object for a thread; nothing is allocated once a game as large was solved.
@@ -50,6 +62,8 @@ class TreeGame {
   bool solve(const Task& task, PaddedRows<double> nu);
   // The labellings of the masses found: weights and M labels each.
   void labellings(std::vector<double>& weight, std::vector<std::int32_t>& sequence);
+  // The masses found.   O(labels of edges in pairs)
+  void masses(std::vector<TreeMass>& out);
   bool known() const { return known_; }  // there are masses
   int iterations() const { return iterations_; }
 
@@ -71,6 +85,7 @@ class TreeGame {
   void start(PaddedRows<const double> nu, double margin);
   bool iterate(const Task& task, double goal);
   void give(PaddedRows<double> nu) const;
+  double share_out(const kernels::TreeBlock& b, std::size_t above);
   void split(std::size_t c, double scale, std::vector<double>& weight, std::vector<std::int32_t>& sequence);
 
   std::vector<Full> full_;

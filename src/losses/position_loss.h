@@ -29,6 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <span>
 #include <string>
@@ -168,6 +169,17 @@ class PermutationParts {
     for (std::size_t i = 0; i < y.size(); ++i) {
       const auto j = static_cast<std::size_t>(y[i]);
       sum += items() ? v[i] * rank_one_->gains()[j] : v[i * y.size() + j];
+    }
+    return sum;
+  }
+  // No permutation scores more: every item where it likes best to be.
+  double most(std::span<const double> v, std::size_t size) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      double best = -std::numeric_limits<double>::infinity();
+      for (std::size_t j = 0; j < size; ++j)
+        best = std::max(best, items() ? v[i] * rank_one_->gains()[j] : v[i * size + j]);
+      sum += best;
     }
     return sum;
   }

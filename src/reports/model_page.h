@@ -29,8 +29,10 @@ Page model_page(const Model& model, const Examples* examples, const PageRequest&
 // `refit`: the choice, fitted on all data; null: it was not.
 Page cv_page(const CvResult& result, const CvOptions& options, const Model* refit, const PageRequest& request);
 
-// The lines of `train --log`; throws Error, with the line, where it is none, and where it is that of another model.
-std::vector<Progress> read_training_log(const std::string& path, const Model& model);
+// The lines of `train --log`; throws Error, with the line, where it is none.
+std::vector<Progress> read_training_log(const std::string& path);
+// Throws Error where the log is not of the training that made the model; `path` stands in the message.
+void refuse_log_of_another(const std::vector<Progress>& log, const Model& model, const std::string& path);
 
 // "file.csv, CRC-64/XZ 1f.." of a file that can be read again, without the last `trailer` bytes; standard input has
 // only its name.

@@ -15,8 +15,6 @@
 
 namespace m4n::detail {
 
-namespace {
-
 // A training returns the least primal and the largest dual value it has seen, digit by digit: both are in its log.
 void refuse_log_of_another(const std::vector<Progress>& log, const Model& model, const std::string& path) {
   const Certificate& own = model.certificate();
@@ -31,9 +29,7 @@ void refuse_log_of_another(const std::vector<Progress>& log, const Model& model,
           counted(static_cast<std::uint64_t>(model.common().epochs), "epoch")));
 }
 
-}  // namespace
-
-std::vector<Progress> read_training_log(const std::string& path, const Model& model) {
+std::vector<Progress> read_training_log(const std::string& path) {
   Input input = Input::open(path);
   LineReader lines(input);
   std::vector<Progress> out;
@@ -60,7 +56,6 @@ std::vector<Progress> read_training_log(const std::string& path, const Model& mo
     out.push_back(step);
   }
   if (out.empty()) throw Error(say("{}: holds no certificate; expected lines of `train --log`", input.name()));
-  refuse_log_of_another(out, model, input.name());
   return out;
 }
 

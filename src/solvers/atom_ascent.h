@@ -9,7 +9,8 @@
 // full pass. Operations, not seconds: the result does not depend on the machine or on what else it does. The weights
 // of about the last passes are averaged (solvers/recent_mean.h); the certificate looks at that mean where there is one,
 // and its dual value is that of the atoms, with w rebuilt from them. A run that is stopped before the first certificate
-// gets one all the same: the exact one if it takes no longer than a moment, otherwise one of hasty upper bounds.
+// gets one all the same: the exact one if it takes no longer than a moment; otherwise one of hasty upper bounds, those
+// that oracles have after their first step, and after another moment those that ask no oracle.
 //
 // Derived gives what depends on the structure:
 //   patience                          without a sign that the tolerance is reached, certificates wait for this share of
@@ -20,7 +21,8 @@
 //   fits()                            whether the atoms, which may come from a file, can be those of the examples
 //   rebuild()                         w := w(mu) afresh, and value_, the dual value of the atoms
 //   Worker, worker(weights)           the memory of a thread; the weights are made ready for all threads
-//   upper(i, weights, worker)         from above, S(v_i, y_i) at other weights; fast where hasty_ is set
+//   upper(i, weights, worker)         from above, S(v_i, y_i) at other weights; its oracle asks give_up_
+//   upper_at_once(i, weights, worker) the same without an oracle, in the time of the scores
 #pragma once
 #include <atomic>
 #include <cmath>
@@ -77,7 +79,7 @@ class AtomAscent {
         phase = full.gap <= likely * target || result_.epochs >= next ? Phase::certificate : Phase::cached;
         cached = 0;
       } else if (phase == Phase::certificate) {
-        ended = !certify([this] { return watch_.expired(); });
+        ended = !certify([this] { return watch_.expired(); }, Bounds::asked_for);
         if (ended) break;
         certified_at = result_.epochs;
         next = result_.epochs + 1 + static_cast<int>(Derived::patience * result_.epochs);
@@ -99,9 +101,10 @@ class AtomAscent {
     if (place_ > 0) certified_at = -1;
     if (certified_at != result_.epochs && !(ended && best_.known())) {
       const double until = ended ? watch_.seconds() + moment : std::numeric_limits<double>::infinity();
-      certify([&] { return watch_.seconds() > until; });
+      certify([&] { return watch_.seconds() > until; }, Bounds::any);
       hasty_ = !best_.known();
-      if (hasty_) certify([] { return false; });  // every call of an oracle gives up at once
+      hasty_until_ = watch_.seconds() + moment;
+      if (hasty_) certify([] { return true; }, Bounds::any);
     }
     best_.restore(*problem_.scorer);
     result_.seconds = watch_.seconds();
@@ -119,7 +122,7 @@ class AtomAscent {
   // The mean follows the weights of about that many of the last passes.
   static constexpr double passes_of_mean = 3;
   // Seconds.
-  static constexpr double moment = 2;
+  static constexpr double moment = 0.08;
   // Atoms without weight are kept for that many visits: scores come back to them.
   static constexpr unsigned memory = 12;
 
@@ -144,8 +147,9 @@ class AtomAscent {
   const Context* context_;
   Watch watch_;
   SolveResult result_;
-  double value_ = 0;  // the dual, as the gains of the visits sum up
-  bool hasty_ = false;
+  double value_ = 0;        // the dual, as the gains of the visits sum up
+  bool hasty_ = false;      // certificates are finished although oracles give up at once
+  double hasty_until_ = 0;  // seconds of the watch; later none is asked
   // For long calls of an oracle; once it has said stop, their answers are not used.
   const std::function<bool()> stop_ = [this] { return told_to_stop_ = watch_.expired(); };
   bool told_to_stop_ = false;
@@ -180,14 +184,20 @@ class AtomAscent {
     return true;
   }
 
-  // P from above at the mean weights; nothing changes, and it says so, if `give_up` says so first.
-  bool certify(const std::function<bool()>& give_up) {
+  // What a certificate is made of: bounds as good as were asked for, or those of oracles that gave up as well.
+  enum class Bounds { asked_for, any };
+
+  // P from above at the mean weights; nothing is certified, and it says so, if `give_up` says so first.
+  bool certify(const std::function<bool()>& give_up, Bounds bounds) {
     derived().rebuild();
     const Scorer& weights = mean_.weights(context_->threads);
-    give_up_ = give_up;
-    if (hasty_) give_up_ = [] { return true; };
-    const std::optional<double> loss = upper_loss(weights, give_up);
-    if (!loss) return false;
+    std::atomic<bool> gave_up{false};
+    give_up_ = [&] {
+      if (!give_up()) return false;
+      return gave_up = true;
+    };
+    const std::optional<double> loss = upper_loss(weights);
+    if (!loss || (gave_up && bounds == Bounds::asked_for)) return false;
     best_.offer({*loss + 0.5 * problem_.lambda * weights.norm_squared(), value_, false}, weights);
     result_.certificate = best_.certificate(options_.tol);
     watch_.report(result_.epochs, result_.certificate);
@@ -195,7 +205,7 @@ class AtomAscent {
   }
 
   // sum_i p_i S(v_i, y_i), from above.
-  std::optional<double> upper_loss(const Scorer& weights, const std::function<bool()>& give_up) {
+  std::optional<double> upper_loss(const Scorer& weights) {
     constexpr std::size_t chunk = 64;
     const std::size_t n = problem_.examples();
     std::vector<double> sums((n + chunk - 1) / chunk);
@@ -207,12 +217,14 @@ class AtomAscent {
                     [&](std::size_t at, std::size_t first, std::size_t last, unsigned worker) {
                       double sum = 0;
                       for (std::size_t i = first; i < last && !given_up; ++i) {
-                        if (give_up()) given_up = true;
-                        sum += problem_.weight[i] * derived().upper(i, weights, workers[worker]);
+                        if (!hasty_ && give_up_()) given_up = true;
+                        const bool late = given_up || (hasty_ && watch_.seconds() > hasty_until_);
+                        sum += problem_.weight[i] * (late ? derived().upper_at_once(i, weights, workers[worker])
+                                                          : derived().upper(i, weights, workers[worker]));
                       }
                       sums[at] = sum;
                     });
-    if (given_up || give_up()) return std::nullopt;  // the last oracles may have given up, too
+    if (given_up) return std::nullopt;
     return std::accumulate(sums.begin(), sums.end(), 0.0);
   }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -63,11 +64,18 @@ void rebuild_weights(const Problem<Scorer>& problem, const S& surrogate, DualPoi
   if constexpr (HasCoefficients<Scorer>) problem.scorer->set_coefficients(std::move(coefficients), threads);
 }
 
+// For surrogates whose oracles can take long: they ask `stop`, which must outlive the workspace's use.
+template <class Workspace>
+void ask_to_stop(Workspace& workspace, const std::function<bool()>& stop) {
+  if constexpr (requires { workspace.stop = &stop; }) workspace.stop = &stop;
+}
+
 // P is that of `primal`, or of w(mu) where that is null. Nothing if the watch says stop first: a certificate can take
-// long, and a user who wants to stop gets the last one.
+// long, and a user who wants to stop gets the last one. `hasty`: oracles that can be told to stop give up at once.
 template <class Scorer, Surrogate S>
 std::optional<Certificate> certify(const Problem<Scorer>& problem, const S& surrogate, DualPoint<S>& dual,
-                                   unsigned threads, const Watch* watch = nullptr, Scorer* primal = nullptr) {
+                                   unsigned threads, const Watch* watch = nullptr, Scorer* primal = nullptr,
+                                   bool hasty = false) {
   Scorer& weights = primal != nullptr ? *primal : *problem.scorer;
   constexpr std::size_t chunk = 256;
   const std::size_t n = problem.examples();
@@ -84,12 +92,15 @@ std::optional<Certificate> certify(const Problem<Scorer>& problem, const S& surr
   std::vector<Worker> scratch;  // workspaces need not be copyable
   for (std::size_t w = 0; w < std::min<std::size_t>(workers, sums.size()); ++w)
     scratch.push_back({surrogate.workspace(), AlignedVector<double>(length), AlignedVector<double>(length)});
+  const std::function<bool()> stop = [&] { return hasty || (watch != nullptr && watch->expired()); };
+  for (Worker& worker : scratch) ask_to_stop(worker.workspace, stop);
   std::atomic<bool> given_up{false};
   parallel_chunks(n, chunk, workers, [&](std::size_t c, std::size_t first, std::size_t last, unsigned worker) {
     auto& [workspace, v_all, mu_all] = scratch[worker];
     Sums local;
+    Patience patience(watch);
     for (std::size_t i = first; i < last && !given_up; ++i) {
-      if (watch != nullptr && i % 16 == 0 && watch->expired()) given_up = true;
+      if (patience.over()) given_up = true;
       const std::span<double> v = std::span(v_all).first(problem.scorer->padded_parts(i));
       const std::span<double> mu = std::span(mu_all).first(v.size());
       weights.scores(i, v);

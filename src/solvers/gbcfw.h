@@ -59,6 +59,8 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
   const std::size_t n = problem.examples(), length = problem.scorer->largest_padded_parts();
   AlignedVector<double> v_all(length), old_all(length), new_all(length), step_all(length);
   auto workspace = surrogate.workspace();
+  const std::function<bool()> stop = [&] { return watch.expired(); };
+  ask_to_stop(workspace, stop);
   Rng rng(options.seed, 1);
   std::optional<DualAverage<S>> average;
   if (rule.average) average.emplace(dual);
@@ -99,7 +101,7 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
   std::vector<double> mean;
   double certified_at = -1;
   // False where it was told to stop.
-  const auto look = [&](const Watch* patience) {
+  const auto look = [&](const Watch* patience, bool hasty = false) {
     std::optional<Scorer> iterate;
     if (average) {
       iterate.emplace(*problem.scorer);
@@ -107,7 +109,8 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
       dual.mu.swap(mean);
     }
     rebuild_weights(problem, surrogate, dual, context.threads);
-    const std::optional<Certificate> found = certify(problem, surrogate, dual, context.threads, patience);
+    const std::optional<Certificate> found =
+        certify<Scorer>(problem, surrogate, dual, context.threads, patience, nullptr, hasty);
     if (found) best.offer(*found, *problem.scorer);
     if (average) {
       dual.mu.swap(mean);
@@ -150,7 +153,7 @@ SolveResult gbcfw(const Problem<Scorer>& problem, const S& surrogate, DualPoint<
   }
   stage.pause_at_end(state);
   if (step > 0) ++result.epochs;
-  if (certified_at != t && !(stopped && best.known())) look(nullptr);
+  if (certified_at != t && !(stopped && best.known())) look(nullptr, stopped);
   best.restore(*problem.scorer);
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();

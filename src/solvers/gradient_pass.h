@@ -125,13 +125,10 @@ class GradientPass {
                  const std::atomic<bool>& given_up, std::array<double, Numbers>& local, Visit&& visit) {
     AlignedVector<double>& sum = own_[worker].sum.raw();
     std::fill(sum.begin(), sum.end(), 0.0);
-    std::size_t pending = 0;
+    Patience patience(watch);
     for (std::size_t i = first; i < last && !given_up; i += block) {
-      const std::size_t count = std::min(block, last - i);
-      visit_block(i, count, worker, local, visit);
-      if ((pending += count * problem_->scorer->work(i)) < Watch::question_interval) continue;
-      pending = 0;
-      if (watch != nullptr && watch->expired()) return false;
+      if (patience.over()) return false;
+      visit_block(i, std::min(block, last - i), worker, local, visit);
     }
     return true;
   }

@@ -20,6 +20,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -104,9 +105,7 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
         scratch_.parts.assign(unary.begin(), unary.end());
         scratch_.unary_parts = unary.size();
         scratch_.parts.insert(scratch_.parts.end(), tail.begin(), tail.end());
-        gram_of_new(
-            block, parts_->rows(scorer, i), scorer.labels(),
-            [&](std::size_t b, std::size_t c) { return parts_->gram(scorer, i, b, c); }, scratch_);
+        gram_of_new(i);
         block.append(from.risk(a), scorer.stride(), scratch_);
       }
       for (std::size_t a = 0; a < from.size(); ++a) block.set_weight(a, from.weight(a));
@@ -118,6 +117,8 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
   static constexpr double patience = 0.5;
   // How well the oracle is asked, relative to what the block can gain. Better answers cost more and take fewer passes.
   static constexpr double of_the_gain = 0.2;
+  // Rows of unary parts whose inner products are taken in pairs.
+  static constexpr std::size_t longest_by_pairs = 256;
 
   // Whether the atoms can be those of example i; of all examples.
   bool fits(std::size_t i, const AtomBlock& block) const {
@@ -179,12 +180,35 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
     const double gain = answer.lower - own;
     if (!(gain > *std::max_element(scratch_.gain.begin(), scratch_.gain.end()))) return true;
     parts_->difference_from_truth(scorer, i, answer, y, scratch_);
-    gram_of_new(
-        block, parts_->rows(scorer, i), scorer.labels(),
-        [&](std::size_t a, std::size_t b) { return parts_->gram(scorer, i, a, b); }, scratch_);
+    gram_of_new(i);
     block.append(answer.risk, scorer.stride(), scratch_);
     scratch_.gain.push_back(gain);
     return true;
+  }
+
+  // Gram entries of the atom in scratch_. The image of the atom of a long output comes from its features: as weights,
+  // Psi_i delta scores Psi_i^T Psi_i delta.
+  void gram_of_new(std::size_t i) {
+    const Scorer& scorer = *problem_.scorer;
+    const AtomBlock& block = dual_->block[i];
+    const std::size_t rows = parts_->rows(scorer, i);
+    if (rows <= longest_by_pairs) {
+      detail::gram_of_new(
+          block, rows, scorer.labels(), [&](std::size_t a, std::size_t b) { return parts_->gram(scorer, i, a, b); },
+          scratch_);
+      return;
+    }
+    if (!atom_weights_) {
+      atom_weights_.emplace(scorer);
+      atom_scores_ = parts_->buffer(scorer);
+    }
+    atom_weights_->reset();
+    for (const AtomPart& p : std::span<const AtomPart>(scratch_.parts).first(scratch_.unary_parts))
+      step_[p.part] = p.amount;
+    parts_->add(*atom_weights_, i, step_.data(), 1, atom_scores_);
+    std::fill_n(step_.data(), rows * scorer.stride(), 0.0);
+    parts_->score(*atom_weights_, i, atom_scores_);
+    detail::gram_of_new(block, parts_->unary(atom_scores_), scratch_);
   }
 
   // w += scale Psi_i sum_a amount(a) delta_a
@@ -239,6 +263,11 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
     const LabellingAccuracy accuracy{.gap = 0.05 * negligible(0.1), .stop = &give_up_};
     return oracle_->answer(v, y, accuracy, seeds, own.workspace).upper - score(v, y);
   }
+  double upper_at_once(std::size_t i, const Scorer& weights, Worker& own) const {
+    parts_->score(weights, i, own.buffer);
+    const auto v = parts_->view(weights, i, own.buffer);
+    return oracle_->upper_at_once(v) - score(v, problem_.y(i));
+  }
 
   const Oracle* oracle_;
   const Parts* parts_;
@@ -248,6 +277,9 @@ class LabellingAscent : public AtomAscent<LabellingAscent<Parts, Oracle>, typena
   AtomScratch scratch_;
   typename Parts::Buffer buffer_;
   AlignedVector<double> step_;
+  // Of one atom alone; there once an output was long.
+  std::optional<Scorer> atom_weights_;
+  typename Parts::Buffer atom_scores_;
 };
 
 // The lambdas in turn, each from the dual point of the one before, the first from that of an earlier fit if there is

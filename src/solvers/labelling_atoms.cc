@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "solvers/atom_weights.h"
 
@@ -52,6 +53,23 @@ bool AtomBlock::fits(std::size_t rows, std::size_t stride, std::size_t tail) con
   return std::all_of(contested_.begin(), contested_.end(), [&](std::uint32_t m) { return m < rows; });
 }
 
+void gram_of_new(const AtomBlock& block, const double* image, AtomScratch& scratch) {
+  const std::span<const AtomPart> unary = std::span<const AtomPart>(scratch.parts).first(scratch.unary_parts),
+                                  tail = std::span<const AtomPart>(scratch.parts).subspan(scratch.unary_parts);
+  for (const AtomPart& p : tail) scratch.tail[p.part] = p.amount;
+  const auto inner = [&](std::span<const AtomPart> a, std::span<const AtomPart> b) {
+    double sum = 0;
+    for (const AtomPart& p : a) sum += p.amount * image[p.part];
+    for (const AtomPart& p : b) sum += p.amount * scratch.tail[p.part];
+    return sum;
+  };
+  scratch.gram.clear();
+  for (std::size_t a = 0; a < block.size(); ++a)
+    scratch.gram.push_back(inner(block.unary_parts(a), block.tail_parts(a)));
+  scratch.gram.push_back(inner(unary, tail));
+  for (const AtomPart& p : tail) scratch.tail[p.part] = 0;
+}
+
 double AtomBlock::risk() const {
   double sum = 0;
   for (const Atom& atom : atoms_) sum += atom.weight * atom.risk;
@@ -74,8 +92,14 @@ double AtomBlock::gains(const double* unary, const double* tail, AtomScratch& sc
 void AtomBlock::contest(std::size_t a, std::size_t stride) {
   for (const AtomPart& p : unary_parts(a)) {
     const auto m = static_cast<std::uint32_t>(p.part / stride);
-    if (std::find(contested_.begin(), contested_.end(), m) == contested_.end()) contested_.push_back(m);
+    if (mark(m)) contested_.push_back(m);
   }
+}
+
+// False if the position was marked before.
+bool AtomBlock::mark(std::uint32_t m) {
+  if (m >= is_contested_.size()) is_contested_.resize(m + std::size_t{1}, 0);
+  return std::exchange(is_contested_[m], std::uint8_t{1}) == 0;
 }
 
 void AtomBlock::append(double risk, std::size_t stride, const AtomScratch& scratch) {
@@ -119,6 +143,7 @@ void AtomBlock::forget(unsigned visits, std::size_t stride) {
   atoms_.resize(kept);
   parts_.resize(end);
   contested_.clear();
+  is_contested_.assign(is_contested_.size(), 0);
   for (std::size_t a = 1; a < size(); ++a) contest(a, stride);
 }
 

@@ -77,7 +77,7 @@ class AtomBlock {
   bool fits(std::size_t rows, std::size_t stride, std::size_t tail) const;
   template <class Archive>
   void archive(Archive& a) {
-    a(atoms_, parts_, gram_, contested_);
+    a(atoms_, parts_, gram_, contested_, is_contested_);
     a.expect(holds_together());
   }
 
@@ -92,39 +92,32 @@ class AtomBlock {
   }
   void contest(std::size_t a, std::size_t stride);
   bool holds_together() const;
+  bool mark(std::uint32_t m);
 
   std::vector<Atom> atoms_;
   std::vector<AtomPart> parts_;
   std::vector<double> gram_;  // lower triangle, row by row
   std::vector<std::uint32_t> contested_;
+  std::vector<std::uint8_t> is_contested_;  // by position
 };
 
-// Gram entries of the atom in scratch.parts with those of the block and with itself; kernel(m, m') are the inner
-// products of the features of two rows of unary parts (the sentence's tokens).   O(parts x M)
+// Gram entries of the atom in scratch.parts with those of the block and with itself, into scratch.gram. `image` are the
+// inner products of its unary parts with all unary parts, Psi^T Psi delta.
+void gram_of_new(const AtomBlock& block, const double* image, AtomScratch& scratch);
+// The image from kernel(m, m'), the inner products of the features of two rows of unary parts (the sentence's tokens).
+// O(parts x M)
 template <class Kernel>
 void gram_of_new(const AtomBlock& block, std::size_t length, std::size_t labels, Kernel&& kernel,
                  AtomScratch& scratch) {
   const std::size_t stride = row_stride<double>(labels);
-  const std::span<const AtomPart> unary = std::span<const AtomPart>(scratch.parts).first(scratch.unary_parts),
-                                  tail = std::span<const AtomPart>(scratch.parts).subspan(scratch.unary_parts);
+  const std::span<const AtomPart> unary = std::span<const AtomPart>(scratch.parts).first(scratch.unary_parts);
   for (const AtomPart& p : unary) {
     const std::size_t own = p.part / stride, k = p.part % stride;
     for (std::size_t m = 0; m < length; ++m) scratch.image[m * stride + k] += kernel(own, m) * p.amount;
   }
-  for (const AtomPart& p : tail) scratch.tail[p.part] = p.amount;
-  const auto inner = [&](std::span<const AtomPart> a, std::span<const AtomPart> b) {
-    double sum = 0;
-    for (const AtomPart& p : a) sum += p.amount * scratch.image[p.part];
-    for (const AtomPart& p : b) sum += p.amount * scratch.tail[p.part];
-    return sum;
-  };
-  scratch.gram.clear();
-  for (std::size_t a = 0; a < block.size(); ++a)
-    scratch.gram.push_back(inner(block.unary_parts(a), block.tail_parts(a)));
-  scratch.gram.push_back(inner(unary, tail));
+  gram_of_new(block, scratch.image.data(), scratch);
   for (const AtomPart& p : unary)
     for (std::size_t m = 0; m < length; ++m) scratch.image[m * stride + p.part % stride] = 0;
-  for (const AtomPart& p : tail) scratch.tail[p.part] = 0;
 }
 
 // Inner products of the rows of features of every example, Inner(i, a, b) of a scorer: kept for all examples where they

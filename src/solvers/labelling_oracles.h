@@ -28,6 +28,9 @@ struct LabellingAnswer {
   int paths = 0;                            // labellings asked of the decoder
   std::span<const double> weight;           // of every labelling
   std::span<const std::int32_t> labelling;  // M labels each
+  // Of long outputs on a tree, instead of labellings (games/tree_game.h).
+  std::span<const TreeNode> nodes;
+  std::span<const TreeMass> mass;
 };
 
 // How well an answer has to be known: upper - lower <= max(gap, relative (upper - current)), unless `stop` says before
@@ -37,20 +40,36 @@ struct LabellingAccuracy {
   const std::function<bool()>* stop = nullptr;
 };
 
+// Omega_y*(v) from above without decoding: of the scores, and of the losses of labellings.
 template <class Problem>
-class LabellingMaxMin {
+class LabellingOracle {
+ public:
+  explicit LabellingOracle(std::span<const CostMatrix> costs) {
+    for (const CostMatrix& cost : costs)
+      for (std::size_t truth = 0; truth < cost.k(); ++truth)
+        largest_cost_ = std::max(largest_cost_, *std::ranges::max_element(cost.of_truth(truth)));
+  }
+  double upper_at_once(const typename Problem::Scores& v) const { return Problem::most(v) + largest_cost_; }
+
+ private:
+  double largest_cost_ = -std::numeric_limits<double>::infinity();
+};
+
+template <class Problem>
+class LabellingMaxMin : public LabellingOracle<Problem> {
  public:
   using Scores = typename Problem::Scores;
   using Seeds = GameSeeds;
   using Workspace = typename LabellingGame<Problem>::Workspace;
-  explicit LabellingMaxMin(std::span<const CostMatrix> costs) : game_(costs) {}
+  explicit LabellingMaxMin(std::span<const CostMatrix> costs) : LabellingOracle<Problem>(costs), game_(costs) {}
 
   LabellingAnswer answer(const Scores& v, LabelView, const LabellingAccuracy& accuracy, Seeds& seeds,
                          Workspace& ws) const {
     const GameLimits limits{
         .gap = accuracy.gap, .relative = accuracy.relative, .current = accuracy.current, .stop = accuracy.stop};
     const GameAnswer found = game_.solve(v, limits, seeds, ws);
-    return {found.bounds.upper, found.bounds.lower, found.risk, found.rounds, found.weight, found.sequence};
+    return {found.bounds.upper, found.bounds.lower, found.risk,  found.rounds,
+            found.weight,       found.sequence,     found.nodes, found.mass};
   }
 
  private:
@@ -90,7 +109,7 @@ class LossAugmentedDecoder {
 };
 
 template <class Problem>
-class LabellingMaxMargin {
+class LabellingMaxMargin : public LabellingOracle<Problem> {
  public:
   using Scores = typename Problem::Scores;
   struct Seeds {};
@@ -99,12 +118,12 @@ class LabellingMaxMargin {
     std::vector<std::int32_t> labelling;
     double weight = 1;
   };
-  explicit LabellingMaxMargin(std::span<const CostMatrix> costs) : costs_(costs) {}
+  explicit LabellingMaxMargin(std::span<const CostMatrix> costs) : LabellingOracle<Problem>(costs), costs_(costs) {}
 
   LabellingAnswer answer(const Scores& v, LabelView y, const LabellingAccuracy&, Seeds&, Workspace& ws) const {
     ws.labelling.resize(v.length());
     const auto found = ws.decoder.solve(v, costs_, y, ws.labelling);
-    return {found.value, found.value, found.loss, 1, {&ws.weight, 1}, ws.labelling};
+    return {found.value, found.value, found.loss, 1, {&ws.weight, 1}, ws.labelling, {}, {}};
   }
 
  private:

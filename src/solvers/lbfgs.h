@@ -8,6 +8,7 @@
 //   inner(a, b)                     of two such vectors
 //   evaluate(gradient, watch)       value and gradient at the point; nothing where the watch says stop
 //   certificate(value, gradient)    of the point that was evaluated last
+//   at_zero()                       optional: the certificate of the point 0, or nothing; without an evaluation
 //   sharpen(value, gradient)        whether the loss has become another, sharper one, to be evaluated anew
 //   archive(a), remember(), take_back()     what it knows beside the point; back to what it knew then
 #pragma once
@@ -124,8 +125,20 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
     result.certificate = best.certificate(options.tol);
     watch.report(result.epochs, result.certificate);
   };
-  if (!evaluate()) value = *loss.evaluate(gradient, nullptr);  // a certificate there must be
-  look();
+  if (!evaluate()) {  // a certificate there must be
+    std::optional<Certificate> zero;
+    if constexpr (requires { loss.at_zero(); })
+      if (!stage.active()) zero = loss.at_zero();
+    if (zero) {
+      std::fill(w.begin(), w.end(), 0.0);
+      best.offer(*zero, w);
+      result.certificate = best.certificate(options.tol);
+      watch.report(result.epochs, result.certificate);
+    } else {
+      value = *loss.evaluate(gradient, nullptr);
+    }
+  }
+  if (!best.known()) look();
   LbfgsMemory memory(loss);
   bool no_way_down = false;  // even the gradient leads nowhere: the limit of double precision
   SolveResult before;        // of this step

@@ -16,6 +16,15 @@
 
 namespace m4n::detail {
 
+// A slope that knows S(0, y) without scores, where -Omega_y(phi(y)) = 0: then w = 0 has a certificate without a pass.
+template <class Slope, class AtZero>
+struct SlopeFromZero : Slope {
+  AtZero zero;
+  double at_zero(LabelView y) const { return zero(y); }
+};
+template <class Slope, class AtZero>
+SlopeFromZero(Slope, AtZero) -> SlopeFromZero<Slope, AtZero>;
+
 // Value of the loss term and its gradient in v, for one example; every thread has its own copy of `slope`.
 //   slope(v, y, gradient) -> S(v, y),  or  slope(i, v, y, gradient)  where it depends on which example it is
 template <class Scorer, class Slope>
@@ -50,6 +59,17 @@ class PrimalLoss {
     out.primal = value;
     out.dual = value - inner(gradient, gradient) / (2 * problem_.lambda);
     return out;
+  }
+  // That of w = 0, which is w(mu) for mu_i = phi(y_i); nothing where the slope does not know it.
+  std::optional<Certificate> at_zero() const {
+    if constexpr (requires(const Slope& slope, LabelView y) { slope.at_zero(y); }) {
+      Certificate out;
+      for (std::size_t i = 0; i < problem_.examples(); ++i)
+        out.primal += problem_.weight[i] * slope_[0].at_zero(problem_.y(i));
+      return out;
+    } else {
+      return std::nullopt;
+    }
   }
   // It knows nothing but the point.
   template <class Archive>

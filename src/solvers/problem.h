@@ -196,4 +196,22 @@ class Watch {
   bool stopped_ = false;
 };
 
+// Asks a watch, if there is one, every few milliseconds: for loops whose steps may be short or long. One for each
+// thread.
+class Patience {
+ public:
+  explicit Patience(const Watch* watch) : watch_(watch) {}
+  bool over() {
+    if (watch_ == nullptr) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return false;
+    next_ = now + std::chrono::milliseconds(5);
+    return watch_->expired();
+  }
+
+ private:
+  const Watch* watch_;
+  std::chrono::steady_clock::time_point next_{};
+};
+
 }  // namespace m4n::detail

@@ -48,6 +48,21 @@ struct Played {
     if (!game.known()) return;
     game.labellings(weight, sequence);
     bound(cost, v, min_player);
+    expect_same_masses(labels);
+  }
+  // The masses of labels at the nodes are those of the labellings.
+  void expect_same_masses(std::size_t labels) {
+    std::vector<double> mu(length_ * labels);
+    for (std::size_t j = 0; j < weight.size(); ++j)
+      for (std::size_t m = 0; m < length_; ++m)
+        mu[m * labels + static_cast<std::size_t>(sequence[j * length_ + m])] -= weight[j];
+    std::vector<TreeMass> masses;
+    game.masses(masses);
+    for (const TreeMass& part : masses) {
+      EXPECT_GT(part.mass, 0);
+      mu[nodes_[part.node].position * labels + part.label] += part.mass;
+    }
+    for (const double x : mu) EXPECT_NEAR(x, 0, 1e-12);
   }
   void bound(const CostMatrix& cost, const ChainScores& v, PaddedRows<const double> nu) {
     const std::size_t labels = v.labels();

@@ -130,6 +130,22 @@ def test_max_min_chain():
         assert np.allclose(pairs.sum(axis=1), mu[:-1].sum(axis=0)) and pairs.sum() == pytest.approx(length - 1)
 
 
+def test_max_min_of_long_chains():
+    """What is returned attains the value, and the value is near the bound."""
+    k, length = 3, 150
+    unary, transitions = RNG.normal(size=(2, length, k)) / length, RNG.normal(size=(k, k)) / length
+    start, end, cost = RNG.normal(size=k), RNG.normal(size=k), random_cost(k)
+    answer = oracle.max_min_chain(unary, transitions, cost, start=start, end=end, tol=1e-4)
+    for i in range(2):
+        mu, pairs = answer.mu[i], answer.pairs[i]
+        attained = np.mean([(mu[m] @ cost).min() for m in range(length)]) + (mu * unary[i]).sum()
+        attained += (pairs * transitions).sum() + mu[0] @ start + mu[-1] @ end
+        assert attained == pytest.approx(answer.value[i], abs=1e-9)
+        assert answer.bound[i] - 1e-3 <= answer.value[i] <= answer.bound[i]
+        assert np.allclose(mu.sum(axis=1), 1) and np.allclose(answer.nu[i].sum(axis=1), 1)
+        assert np.allclose(pairs.sum(axis=1), mu[:-1].sum(axis=0)) and pairs.sum() == pytest.approx(length - 1)
+
+
 def test_assignment():
     scores = RNG.normal(size=(2, 3, 6, 6))
     value, position = oracle.assignment(scores, n_jobs=2)

@@ -38,6 +38,12 @@ inline void chain_difference_from_truth(const LabellingAnswer& answer, LabelView
   add_labelling(truth.data(), -1);
   for (std::size_t j = 0; j < answer.weight.size(); ++j)
     add_labelling(answer.labelling.data() + j * length, answer.weight[j]);
+  for (const TreeMass& part : answer.mass) {
+    const std::size_t m = answer.nodes[part.node].position;
+    add_part(scratch.unary, scratch.touched_unary, m * stride + part.label, part.mass);
+    add_part(scratch.tail, scratch.touched_tail, (m == 0 ? labels : part.above) * stride + part.label, part.mass);
+    if (m + 1 == length) add_part(scratch.tail, scratch.touched_tail, (labels + 1) * stride + part.label, part.mass);
+  }
   collect_parts(scratch);
 }
 

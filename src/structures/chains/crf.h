@@ -362,7 +362,7 @@ class ChainGradient {
   }
 
   // False where it was told to stop.
-  bool certify(const Watch* patience) {
+  bool certify(const Watch* watch) {
     rebuild();
     constexpr std::size_t chunk = 64;
     struct Worker {
@@ -378,8 +378,9 @@ class ChainGradient {
     parallel_chunks(n, chunk, static_cast<unsigned>(scratch.size()),
                     [&](std::size_t at, std::size_t first, std::size_t last, unsigned worker) {
                       double sum = 0;
+                      Patience patience(watch);
                       for (std::size_t i = first; i < last && !given_up; ++i) {
-                        if (patience != nullptr && i % 16 == 0 && patience->expired()) given_up = true;
+                        if (patience.over()) given_up = true;
                         const std::span<double> v = std::span(scratch[worker].v).first(scorer.padded_parts(i));
                         scorer.scores(i, v);
                         sum += problem_.weight[i] *

@@ -184,6 +184,7 @@ class ChainPaper {
     ~Workspace() = default;
     std::map<std::size_t, Sized> sized;
     ChainGame::Workspace game;
+    const std::function<bool()>* stop = nullptr;  // asked by conjugate
     Transitions transitions;
   };
 
@@ -211,7 +212,7 @@ class ChainPaper {
     const Sized& sized = of(y.size(), ws);
     ws.transitions.prepare(sized.space.transitions(v), {}, {});
     GameSeeds cold;
-    return game_.solve({sized.space.unary(v), &ws.transitions}, {}, cold, ws.game).bounds.upper;
+    return game_.solve({sized.space.unary(v), &ws.transitions}, {.stop = ws.stop}, cold, ws.game).bounds.upper;
   }
   void argmax(ScoreView v, LabelView y, Marginals mu, std::span<StateUnit>, Workspace& ws) const {
     Sized& sized = of(y.size(), ws);

@@ -84,22 +84,33 @@ class GraphParts {
                              AtomScratch& scratch) const {
     const std::size_t stride = scorer.stride(), nodes = truth.size();
     const std::span<const GraphEdge> edges = scorer.edges_of(i);
+    const auto add_edge = [&](std::size_t e, std::size_t u, std::size_t v, double amount) {
+      const std::size_t part = scorer.edge_part(i, e, u, v);
+      if (scorer.edge_features()) {
+        add_part(scratch.unary, scratch.touched_unary, part, amount);
+      } else {
+        add_part(scratch.tail, scratch.touched_tail, part, amount);
+      }
+    };
     const auto add_labelling = [&](const std::int32_t* y, double amount) {
       const auto at = [&](std::size_t m) { return static_cast<std::size_t>(y[m]); };
       for (std::size_t m = 0; m < nodes; ++m)
         add_part(scratch.unary, scratch.touched_unary, m * stride + at(m), amount);
-      for (std::size_t e = 0; e < edges.size(); ++e) {
-        const std::size_t part = scorer.edge_part(i, e, at(edges[e].u), at(edges[e].v));
-        if (scorer.edge_features()) {
-          add_part(scratch.unary, scratch.touched_unary, part, amount);
-        } else {
-          add_part(scratch.tail, scratch.touched_tail, part, amount);
-        }
-      }
+      for (std::size_t e = 0; e < edges.size(); ++e) add_edge(e, at(edges[e].u), at(edges[e].v), amount);
     };
     add_labelling(truth.data(), -1);
     for (std::size_t j = 0; j < answer.weight.size(); ++j)
       add_labelling(answer.labelling.data() + j * nodes, answer.weight[j]);
+    for (const TreeMass& part : answer.mass) {
+      const TreeNode& node = answer.nodes[part.node];
+      add_part(scratch.unary, scratch.touched_unary, node.position * stride + part.label, part.mass);
+      if (node.parent == kernels::TreeBlock::none) continue;
+      if (edges[node.edge].u == node.position) {
+        add_edge(node.edge, part.label, part.above, part.mass);
+      } else {
+        add_edge(node.edge, part.above, part.label, part.mass);
+      }
+    }
     collect_parts(scratch);
   }
   void add(Scorer& scorer, std::size_t i, const double* step, double scale, Buffer& buffer) const {

@@ -1,6 +1,8 @@
 // The plan of a junction tree (junction_tree.h): buckets and their terms, the way down from tables to marginals, the
 // way up by sums of terms.
 #include <algorithm>
+#include <functional>
+#include <queue>
 #include <utility>
 
 #include "structures/graphs/junction_tree.h"
@@ -348,15 +350,32 @@ JunctionPlanner::Term JunctionPlanner::add_scalars(std::span<const Term> scalars
   return out;
 }
 
-// A step has room for a few terms: the smallest are added up before.
+// A step has room for a few terms: the smallest are added up before, of several as small those that came first.
 template <class Add>
 void JunctionPlanner::merge_surplus(std::vector<Term>& terms, std::size_t room_for, Add&& add) {
-  while (terms.size() > room_for) {
-    std::stable_sort(terms.begin(), terms.end(),
-                     [&](const Term& a, const Term& b) { return size_of(a.scope) < size_of(b.scope); });
-    const std::size_t count = std::min(kernels::most_terms, terms.size() - room_for + 1);
-    const Term sum = add(std::span(terms).first(count));
-    terms.erase(terms.begin(), terms.begin() + static_cast<std::ptrdiff_t>(count));
+  if (terms.size() <= room_for) return;
+  using Rank = std::pair<std::uint64_t, std::size_t>;  // size, place in the list
+  std::priority_queue<Rank, std::vector<Rank>, std::greater<>> waiting;
+  for (std::size_t k = 0; k < terms.size(); ++k) waiting.emplace(size_of(terms[k].scope), k);
+  const auto take = [&] {
+    const std::size_t k = waiting.top().second;
+    waiting.pop();
+    return std::move(terms[k]);
+  };
+  std::vector<Term> some;
+  for (;;) {
+    some.clear();
+    for (std::size_t count = std::min(kernels::most_terms, waiting.size() - room_for + 1); count > 0; --count)
+      some.push_back(take());
+    const Term sum = add(std::span<const Term>(some));
+    if (waiting.size() < room_for) {
+      some.clear();
+      while (!waiting.empty()) some.push_back(take());
+      some.push_back(sum);
+      terms = std::move(some);
+      return;
+    }
+    waiting.emplace(size_of(sum.scope), terms.size());
     terms.push_back(sum);
   }
 }

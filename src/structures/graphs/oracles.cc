@@ -38,6 +38,19 @@ bool GraphProblem::apart(const GraphGameScores& v) {
   });
 }
 
+double GraphProblem::most(const GraphGameScores& v) {
+  double sum = 0;
+  for (std::size_t m = 0; m < v.length(); ++m)
+    sum += *std::max_element(v.unary.row(m), v.unary.row(m) + v.graph().labels(m));
+  for (const PaddedRows<const double>& table : v.pairwise) {
+    double best = table(0, 0);
+    for (std::size_t k = 0; k < table.rows(); ++k)
+      best = std::max(best, *std::max_element(table.row(k), table.row(k) + table.columns()));
+    sum += best;
+  }
+  return sum;
+}
+
 bool GraphProblem::tree(const GraphGameScores& v, std::vector<TreeNode>& nodes) {
   if (v.tree->treewidth() > 1) return false;
   const std::vector<JunctionBucket>& buckets = v.tree->plan().buckets;
@@ -53,6 +66,7 @@ bool GraphProblem::tree(const GraphGameScores& v, std::vector<TreeNode>& nodes) 
     const PaddedRows<const double>& table = v.pairwise[e];
     const bool forward = place[edges[e].u] < place[edges[e].v];  // the first end is the child
     TreeNode& node = nodes[place[forward ? edges[e].u : edges[e].v]];
+    node.edge = static_cast<std::uint32_t>(e);
     node.table = table.data();
     node.own_stride = forward ? table.stride() : 1;
     node.parent_stride = forward ? 1 : table.stride();

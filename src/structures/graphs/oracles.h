@@ -33,6 +33,7 @@ struct GraphProblem {
   // Every table is constant.
   static bool apart(const GraphGameScores& v);
   static double own(const GraphGameScores& v, std::size_t m, std::size_t label) { return v.unary(m, label); }
+  static double most(const GraphGameScores& v);
   static bool tree(const GraphGameScores& v, std::vector<TreeNode>& nodes);
   static double decode(GraphDecoder& decoder, const GraphGameScores& v, PaddedRows<const double> unary,
                        std::span<std::int32_t> y) {

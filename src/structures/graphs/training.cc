@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/message.h"
@@ -82,7 +83,10 @@ void crf(Problem<Scorer> problem, const GraphShapes& shapes, const GraphRequest&
     }
     return value;
   };
-  lbfgs_path(problem, slope, {request.lambdas, request.options, request.context}, emit);
+  const auto at_zero = [labels](LabelView y) {
+    return static_cast<double>(y.size()) * std::log(static_cast<double>(labels));
+  };
+  lbfgs_path(problem, SlopeFromZero{slope, at_zero}, {request.lambdas, request.options, request.context}, emit);
 }
 
 template <class Scorer>

@@ -53,7 +53,8 @@ template <class Scorer, class Oracle>
 class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, Scorer> {
   using Base = AtomAscent<PermutationAscent<Scorer, Oracle>, Scorer>;
   friend Base;
-  using Base::context_, Base::hasty_, Base::memory, Base::negligible, Base::problem_, Base::result_, Base::value_;
+  using Base::context_, Base::give_up_, Base::hasty_, Base::keeps_state_, Base::memory, Base::negligible,
+      Base::problem_, Base::result_, Base::stop_, Base::told_to_stop_, Base::value_;
   using typename Base::Pass;
 
  public:
@@ -90,7 +91,7 @@ class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, S
     const std::span<const double> against = scorer.against(i, std::span(against_).first(length));
     total.work += static_cast<double>(scorer.image_work(i) + 2 * length * block.size());
     const double current = block.gains(against, scratch_);
-    if (full) ask(i, current, total);
+    if (full && !ask(i, current, total)) return false;
     if (block.size() == 1) return true;
     const double value = block.reweigh(c, scratch_);
     total.work += static_cast<double>(scorer.image_work(i) + length * block.size());
@@ -103,15 +104,20 @@ class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, S
     return true;
   }
 
-  // Asks the oracle and appends its answer if it is any better than the atoms are.
-  void ask(std::size_t i, double current, Pass& total) {
+  // Asks the oracle and appends its answer if it is any better than the atoms are. False if it was told to stop.
+  bool ask(std::size_t i, double current, Pass& total) {
     const Scorer& scorer = *problem_.scorer;
     PermutationAtoms& block = dual_->block[i];
     const LabelView y = problem_.y(i);
     const std::size_t count = scorer.parts(i), length = scorer.image_size(i);
     scorer.scores(i, scores_);
     const std::span<const double> v = std::span<const double>(scores_).first(count);
-    const PermutationAnswer answer = oracle_->answer(v, y, negligible(0.05), dual_->seeds[i], workspace_);
+    if (keeps_state_) seeds_before_ = dual_->seeds[i];
+    const PermutationAnswer answer = oracle_->answer(v, y, {negligible(0.05), &stop_}, dual_->seeds[i], workspace_);
+    if (told_to_stop_) {
+      if (keeps_state_) dual_->seeds[i] = std::move(seeds_before_);
+      return false;
+    }
     ++result_.oracle_calls;
     total.work += static_cast<double>(scorer.work(i)) + scalar_work * static_cast<double>(count * y.size());
     const double own = parts_.score(v, y);
@@ -122,9 +128,10 @@ class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, S
       delta_[e] = answer.mu[e] - delta_[e];
       gain += v[e] * delta_[e];
     }
-    if (!(gain > *std::max_element(scratch_.gain.begin(), scratch_.gain.end()))) return;
+    if (!(gain > *std::max_element(scratch_.gain.begin(), scratch_.gain.end()))) return true;
     scorer.image(i, delta_, std::span(image_).first(length));
     block.append(answer.risk, std::span<const double>(image_).first(length), gain, scratch_);
+    return true;
   }
 
   // w := w(mu) afresh, and the dual value of the atoms.
@@ -163,16 +170,23 @@ class PermutationAscent : public AtomAscent<PermutationAscent<Scorer, Oracle>, S
     weights.scores(i, own.scores);
     const std::span<const double> v = std::span<const double>(own.scores).first(weights.parts(i));
     const LabelView y = problem_.y(i);
-    constexpr double any_gap = 1e300;
     typename Oracle::Seeds seeds = hasty_ ? typename Oracle::Seeds{} : dual_->seeds[i];
-    const double gap = hasty_ ? any_gap : 0.2 * negligible(0.05);
-    return oracle_->answer(v, y, gap, seeds, own.workspace).upper - parts_.score(v, y);
+    const PermutationAccuracy accuracy{0.2 * negligible(0.05), &give_up_};
+    return oracle_->answer(v, y, accuracy, seeds, own.workspace).upper - parts_.score(v, y);
+  }
+  // Every item at the position where it scores most, and the largest loss.
+  double upper_at_once(std::size_t i, const Scorer& weights, Worker& own) const {
+    weights.scores(i, own.scores);
+    const std::span<const double> v = std::span<const double>(own.scores).first(weights.parts(i));
+    const LabelView y = problem_.y(i);
+    return parts_.most(v, y.size()) + oracle_->largest_loss(y.size()) - parts_.score(v, y);
   }
 
   const Oracle* oracle_;
   PermutationParts parts_;
   PermutationDual<Oracle>* dual_;
   typename Oracle::Workspace workspace_;
+  typename Oracle::Seeds seeds_before_;
   PermutationAtoms::Scratch scratch_;
   AlignedVector<double> scores_, delta_, against_, image_;
 };

@@ -184,50 +184,46 @@ HWY_INLINE void gram(const double* a, std::size_t m, double* out) {
   for (std::size_t i = 0; i < m; ++i) out[i * m + i] += 1;
 }
 
-void ComputeBlocks(BirkhoffBlocks& f, const double* p, const double* d, const double* weight, BirkhoffNewton& newton) {
+void AddBlock(BirkhoffBlocks& f, std::size_t i, const double* p, const double* d, double weight,
+              BirkhoffNewton& newton) {
   const std::size_t m = f.size;
-  for (auto* sums : {&newton.sum_alpha, &newton.sum_beta, &newton.sum_gamma, &newton.alpha, &newton.beta,
-                     &newton.beta_across, &newton.gamma})
-    std::fill(sums->begin(), sums->end(), 0.0);
   double *HWY_RESTRICT x = f.x.data(), *HWY_RESTRICT xt = f.wx.data(), *HWY_RESTRICT inverse = f.xx.data();
   double *HWY_RESTRICT rp = f.root_p.data(), *HWY_RESTRICT rd = f.root_d.data();
-  for (std::size_t i = 0; i < m; ++i) {
-    for (std::size_t j = 0; j < m; ++j) {
-      rp[j] = std::sqrt(p[i * m + j]);
-      rd[j] = std::sqrt(d[i * m + j]);
-    }
-    for (std::size_t k = 0; k < m; ++k)
-      for (std::size_t j = 0; j < m; ++j) x[k * m + j] = weight[i] * rp[k] * f.costs[k * m + j] * rd[j];
-    for (std::size_t k = 0; k < m; ++k)
-      for (std::size_t j = 0; j < m; ++j) xt[j * m + k] = x[k * m + j];
-    double *al = f.alpha.data() + i * m * m, *be = f.beta.data() + i * m * m, *ga = f.gamma.data() + i * m * m;
-    gram(x, m, inverse);
-    invert(inverse, m);
-    for (std::size_t k = 0; k < m; ++k)
-      for (std::size_t j = 0; j < m; ++j) ga[k * m + j] = rd[k] * inverse[k * m + j] * rd[j];
-    gram(xt, m, inverse);
-    invert(inverse, m);
-    for (std::size_t k = 0; k < m; ++k) {
-      double* row = be + k * m;
-      std::fill(row, row + m, 0.0);
-      for (std::size_t l = 0; l < m; ++l) add_scaled(row, -inverse[k * m + l], x + l * m, m);
-      for (std::size_t j = 0; j < m; ++j) {
-        row[j] *= rp[k] * rd[j];
-        al[k * m + j] = rp[k] * inverse[k * m + j] * rp[j];
-      }
-    }
-    for (std::size_t k = 0; k < m; ++k) {
-      for (std::size_t j = 0; j < m; ++j) {
-        newton.alpha[i * m + k] += al[k * m + j];
-        newton.beta[i * m + k] += be[k * m + j];
-        newton.gamma[i * m + k] += ga[k * m + j];
-      }
-      add_scaled(newton.beta_across.data() + i * m, 1, be + k * m, m);
-    }
-    add_scaled(newton.sum_alpha.data(), 1, al, m * m);
-    add_scaled(newton.sum_beta.data(), 1, be, m * m);
-    add_scaled(newton.sum_gamma.data(), 1, ga, m * m);
+  for (std::size_t j = 0; j < m; ++j) {
+    rp[j] = std::sqrt(p[i * m + j]);
+    rd[j] = std::sqrt(d[i * m + j]);
   }
+  for (std::size_t k = 0; k < m; ++k)
+    for (std::size_t j = 0; j < m; ++j) x[k * m + j] = weight * rp[k] * f.costs[k * m + j] * rd[j];
+  for (std::size_t k = 0; k < m; ++k)
+    for (std::size_t j = 0; j < m; ++j) xt[j * m + k] = x[k * m + j];
+  double *al = f.alpha.data() + i * m * m, *be = f.beta.data() + i * m * m, *ga = f.gamma.data() + i * m * m;
+  gram(x, m, inverse);
+  invert(inverse, m);
+  for (std::size_t k = 0; k < m; ++k)
+    for (std::size_t j = 0; j < m; ++j) ga[k * m + j] = rd[k] * inverse[k * m + j] * rd[j];
+  gram(xt, m, inverse);
+  invert(inverse, m);
+  for (std::size_t k = 0; k < m; ++k) {
+    double* row = be + k * m;
+    std::fill(row, row + m, 0.0);
+    for (std::size_t l = 0; l < m; ++l) add_scaled(row, -inverse[k * m + l], x + l * m, m);
+    for (std::size_t j = 0; j < m; ++j) {
+      row[j] *= rp[k] * rd[j];
+      al[k * m + j] = rp[k] * inverse[k * m + j] * rp[j];
+    }
+  }
+  for (std::size_t k = 0; k < m; ++k) {
+    for (std::size_t j = 0; j < m; ++j) {
+      newton.alpha[i * m + k] += al[k * m + j];
+      newton.beta[i * m + k] += be[k * m + j];
+      newton.gamma[i * m + k] += ga[k * m + j];
+    }
+    add_scaled(newton.beta_across.data() + i * m, 1, be + k * m, m);
+  }
+  add_scaled(newton.sum_alpha.data(), 1, al, m * m);
+  add_scaled(newton.sum_beta.data(), 1, be, m * m);
+  add_scaled(newton.sum_gamma.data(), 1, ga, m * m);
 }
 
 void ApplyBlocks(const BirkhoffBlocks& f, const double* x, const double* y, double* out_p, double* out_q) {
@@ -290,7 +286,7 @@ double gap_after(const BirkhoffCells& cells, double primal, double dual) {
 }
 void step(BirkhoffCells& cells, double primal, double dual) { M4N_DISPATCH(Step)(cells, primal, dual); }
 
-M4N_KERNEL(ComputeBlocks);
+M4N_KERNEL(AddBlock);
 M4N_KERNEL(ApplyBlocks);
 
 void BirkhoffBlocks::shape(std::size_t m) {
@@ -301,9 +297,9 @@ void BirkhoffBlocks::shape(std::size_t m) {
   for (auto* vector : {&root_p, &root_d}) vector->resize(m);
 }
 
-void compute_blocks(BirkhoffBlocks& blocks, std::span<const double> p, std::span<const double> d,
-                    std::span<const double> weight, BirkhoffNewton& newton) {
-  M4N_DISPATCH(ComputeBlocks)(blocks, p.data(), d.data(), weight.data(), newton);
+void add_block(BirkhoffBlocks& blocks, std::size_t i, std::span<const double> p, std::span<const double> d,
+               double weight, BirkhoffNewton& newton) {
+  M4N_DISPATCH(AddBlock)(blocks, i, p.data(), d.data(), weight, newton);
 }
 void apply_blocks(const BirkhoffBlocks& blocks, std::span<const double> x, std::span<const double> y,
                   std::span<double> out_p, std::span<double> out_q) {

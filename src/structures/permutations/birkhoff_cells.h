@@ -55,9 +55,10 @@ struct BirkhoffBlocks {
   void shape(std::size_t m);
 };
 
-// All matrices, and what the Newton system wants to know of them. p, d: by rows of M; weight: one per row.
-void compute_blocks(BirkhoffBlocks& blocks, std::span<const double> p, std::span<const double> d,
-                    std::span<const double> weight, BirkhoffNewton& newton);
+// The matrices of row i, of that weight, and what the Newton system, cleared before the first row, wants to know of
+// them. p, d: by rows of M.
+void add_block(BirkhoffBlocks& blocks, std::size_t i, std::span<const double> p, std::span<const double> d,
+               double weight, BirkhoffNewton& newton);
 // Row by row  out_p = al x - be y,  out_q = be^T x + ga y.
 void apply_blocks(const BirkhoffBlocks& blocks, std::span<const double> x, std::span<const double> y,
                   std::span<double> out_p, std::span<double> out_q);

@@ -58,7 +58,7 @@ BirkhoffAnswer BirkhoffDouble::solve(BirkhoffReferee& referee, const BirkhoffLim
       upper = now_upper;
       std::swap(q_, best_q_);
     }
-    if (upper - lower <= enough || rounds >= limits.rounds || !sound) break;
+    if (upper - lower <= enough || rounds >= limits.rounds || !sound || limits.stopped()) break;
     if (game_.columns() == room || game_.rows() == room) break;
     const bool new_truth = !known(truths_, referee.truth()),
                new_prediction = !known(predictions_, referee.prediction());

@@ -3,6 +3,7 @@
 // mixture of the other, an assignment, until nobody gains. Exact to rounding, and fast where few permutations carry
 // weight (large scores); where many do, the sets grow too large, and birkhoff_interior.h is the better choice.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,7 +34,7 @@ class BirkhoffDouble {
  public:
   // At most so many permutations per player: then it gives up, with bounds that hold. Most of the time a game that
   // needs more is better left to others.
-  static std::size_t usual_room(std::size_t size) { return size + 8; }
+  static std::size_t usual_room(std::size_t size) { return std::min<std::size_t>(size, 64) + 8; }
 
   BirkhoffAnswer solve(std::span<const double> scores, const PositionLoss& loss, const BirkhoffLimits& limits,
                        std::size_t room, BirkhoffSeeds& seeds);

@@ -17,6 +17,8 @@ BirkhoffAnswer BirkhoffGame::solve(std::span<const double> scores, const Positio
   const auto solved = [&](const BirkhoffAnswer& answer) {
     return answer.bounds.upper - answer.bounds.lower <= limits.gap * loss.range();
   };
+  // Bounds are there, and nobody waits for better ones.
+  const auto over = [&](const BirkhoffAnswer& answer) { return solved(answer) || limits.stopped(); };
   BirkhoffAnswer answer;
   const bool skip = seeds.skip > 0;
   if (skip) {
@@ -24,7 +26,7 @@ BirkhoffAnswer BirkhoffGame::solve(std::span<const double> scores, const Positio
   } else {
     // An interior point costs O(M) times more for other losses than Hamming: more is tried before.
     answer = double_.solve(referee_, limits, hamming ? BirkhoffDouble::usual_room(m) : 4 * m + 16, seeds);
-    if (solved(answer)) return answer;
+    if (over(answer)) return answer;
   }
   const BirkhoffAnswer inner = interior_.solve(referee_, limits);
   if (skip) {
@@ -39,6 +41,7 @@ BirkhoffAnswer BirkhoffGame::solve(std::span<const double> scores, const Positio
     }
     return answer;
   }
+  if (limits.stopped()) return answer;
   take_better(roomy_.solve(referee_, limits, 16 * m + 64, seeds), answer);
   return answer;
 }

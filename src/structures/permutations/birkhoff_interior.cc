@@ -25,7 +25,7 @@ BirkhoffAnswer BirkhoffInterior::solve(std::span<const double> scores, const Pos
 BirkhoffAnswer BirkhoffInterior::solve(BirkhoffReferee& referee, const BirkhoffLimits& limits) {
   read_loss(referee.loss());
   start(referee, 0, {});
-  const int rounds = iterate(limits.gap * referee.loss().range() / unit_, limits.rounds);
+  const int rounds = iterate(limits.gap * referee.loss().range() / unit_, limits);
   round_to_birkhoff(cells_.p, size_, rows_, columns_);
   round_to_birkhoff(cells_.q, size_, rows_, columns_);
   BirkhoffAnswer answer = referee.judge(cells_.p, cells_.q);
@@ -42,7 +42,7 @@ BirkhoffAnswer BirkhoffInterior::prox(std::span<const double> scores, const Posi
   read_loss(loss);
   referee_.start(scores, loss, 4 * static_cast<double>(loss.size()) * (unit_ + kappa * farthest));
   start(referee_, kappa, centre);
-  const int rounds = iterate(limits.gap * std::max(loss.range(), kappa) / unit_, limits.rounds);
+  const int rounds = iterate(limits.gap * std::max(loss.range(), kappa) / unit_, limits);
   round_to_birkhoff(cells_.p, size_, rows_, columns_);
   round_to_birkhoff(cells_.q, size_, rows_, columns_);
   double distance = 0;
@@ -138,7 +138,7 @@ void BirkhoffInterior::start(const BirkhoffReferee& referee, double kappa, std::
   std::fill(cells_.t.begin(), cells_.t.end(), share);
 }
 
-int BirkhoffInterior::iterate(double gap, int most) {
+int BirkhoffInterior::iterate(double gap, const BirkhoffLimits& limits) {
   if (size_ == 1) {  // there is one P and one Q, and R may be 0
     u_[0] -= cells_.r[0];
     return 0;
@@ -151,8 +151,8 @@ int BirkhoffInterior::iterate(double gap, int most) {
   };
   double last = gap_after(cells_, 0, 0);
   int rounds = 0;
-  for (; rounds < most && last > gap; ++rounds) {
-    factorise();
+  for (; rounds < limits.rounds && last > gap; ++rounds) {
+    if (limits.stopped() || !factorise(limits)) break;
     aim(cells_, 0, false);
     if (!direct()) break;
     const auto [primal_try, dual_try] = lengths(1);
@@ -172,8 +172,8 @@ int BirkhoffInterior::iterate(double gap, int most) {
   return rounds;
 }
 
-// The matrices of all rows at this point, and the factors of the Newton system.
-void BirkhoffInterior::factorise() {
+// The matrices of all rows at this point, and the factors of the Newton system. False if it was told to stop before.
+bool BirkhoffInterior::factorise(const BirkhoffLimits& limits) {
   if (diagonal_) {
     weigh(cells_, newton_);
   } else {
@@ -181,9 +181,14 @@ void BirkhoffInterior::factorise() {
       cells_.x[e] = cells_.p[e] / (cells_.r[e] + cells_.kappa * cells_.p[e]);
       cells_.y[e] = cells_.q[e] / cells_.t[e];
     }
-    compute_blocks(blocks_, cells_.x, cells_.y, weight_, newton_);
+    newton_.clear();
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (limits.stopped()) return false;
+      add_block(blocks_, i, cells_.x, cells_.y, weight_[i], newton_);
+    }
   }
   factor(newton_);
+  return true;
 }
 
 // dT += A dP,  dR -= A^T dQ.

@@ -47,8 +47,8 @@ class BirkhoffInterior {
  private:
   void start(const BirkhoffReferee& referee, double kappa, std::span<const double> centre);
   void read_loss(const PositionLoss& loss);
-  int iterate(double gap, int most);
-  void factorise();
+  int iterate(double gap, const BirkhoffLimits& limits);
+  bool factorise(const BirkhoffLimits& limits);
   bool direct();
   double balance();
   void add_costs();

@@ -9,6 +9,7 @@
 // 1/iterations.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "core/views.h"
@@ -52,6 +53,7 @@ class PermutationPaper {
   static constexpr bool approximate = true;
   struct Workspace {
     typename Exact::Workspace exact;
+    const std::function<bool()>* stop = nullptr;  // asked by conjugate
     BirkhoffMirrorProx mirror;
     AlignedVector<double> cells;
   };
@@ -71,7 +73,7 @@ class PermutationPaper {
   double conjugate(ScoreView v, LabelView y, std::span<StateUnit>, Workspace& ws) const {
     constexpr double gap = 1e-9;
     typename Exact::Seeds cold;
-    return exact_.answer(v.first(parts_.count(y.size())), y, gap, cold, ws.exact).upper;
+    return exact_.answer(v.first(parts_.count(y.size())), y, {gap, ws.stop}, cold, ws.exact).upper;
   }
   void argmax(ScoreView v, LabelView y, Marginals mu, std::span<StateUnit>, Workspace& ws) const {
     const std::size_t size = y.size();

@@ -184,6 +184,11 @@ void BirkhoffNewton::shape(std::size_t m) {
   transposed.assign(order * stride, 0.0);
 }
 
+void BirkhoffNewton::clear() {
+  for (auto* sums : {&sum_alpha, &sum_beta, &sum_gamma, &alpha, &beta, &beta_across, &gamma})
+    std::fill(sums->begin(), sums->end(), 0.0);
+}
+
 void factor(BirkhoffNewton& system) { M4N_DISPATCH(Factor)(system); }
 void solve(BirkhoffNewton& system) { M4N_DISPATCH(Solve)(system); }
 

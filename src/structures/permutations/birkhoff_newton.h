@@ -33,6 +33,7 @@ struct BirkhoffNewton {
   AlignedVector<double> row_s, row_t, column_s, column_t;
 
   void shape(std::size_t m);
+  void clear();  // no matrix was added yet
 };
 
 // Factors for the matrices in `system`.

@@ -15,6 +15,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "core/assignment.h"
@@ -24,10 +25,13 @@
 
 namespace m4n::detail {
 
-// When to stop: upper - lower <= gap * range(L), or after as many rounds (iterations).
+// When to stop: upper - lower <= gap * range(L), or after as many rounds (iterations), or when `stop` says so. The
+// bounds are true whatever ended it.
 struct BirkhoffLimits {
   double gap = 1e-6;
   int rounds = 200;
+  const std::function<bool()>* stop = nullptr;
+  bool stopped() const { return stop != nullptr && (*stop)(); }
 };
 
 // What an oracle found; views of its workspace, valid until the next call. P and Q are M x M by rows, doubly

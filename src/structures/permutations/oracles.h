@@ -1,6 +1,6 @@
 // The oracles of permutations as the atoms solver sees them (structures/permutations/ascent.h). For the scores v and
 // the truth y of one example, an answer is a mean mu of parts with its risk -Omega_y(mu), from below, and an upper
-// bound of Omega_y*(v) = max over mu of  v.mu - Omega_y(mu):
+// bound of Omega_y*(v) = max over mu of  v.mu - Omega_y(mu); valid however early it was told to stop:
 //
 //   PermutationMaxMin      M4N   risk h(mu); parts are the M x M cells
 //   PermutationMaxMargin   M3N   risk: the loss of one permutation; the cells; one assignment
@@ -24,7 +24,22 @@ struct PermutationAnswer {
   std::span<const double> mu;
 };
 
-class PermutationMaxMin {
+// upper - lower <= gap, where rounding allows it, unless `stop` says before that it will do as it is.
+struct PermutationAccuracy {
+  double gap = 0;
+  const std::function<bool()>* stop = nullptr;
+};
+
+class PermutationOracle {
+ public:
+  explicit PermutationOracle(const PositionLosses& losses) : losses_(&losses) {}
+  double largest_loss(std::size_t size) const { return losses_->of(size).maximum(); }
+
+ protected:
+  const PositionLosses* losses_;
+};
+
+class PermutationMaxMin : public PermutationOracle {
  public:
   using Seeds = BirkhoffSeeds;
   struct Workspace {
@@ -32,12 +47,12 @@ class PermutationMaxMin {
     Assignment assignment;
     AlignedVector<double> scores;
   };
-  explicit PermutationMaxMin(const PositionLosses& losses) : losses_(&losses) {}
-  // upper - lower <= gap, where rounding allows it.
-  PermutationAnswer answer(std::span<const double> v, LabelView y, double gap, Seeds& seeds, Workspace& ws) const {
+  using PermutationOracle::PermutationOracle;
+  PermutationAnswer answer(std::span<const double> v, LabelView y, const PermutationAccuracy& accuracy, Seeds& seeds,
+                           Workspace& ws) const {
     const PositionLoss& loss = losses_->of(y.size());
     const double range = loss.range() > 0 ? loss.range() : 1;
-    const BirkhoffAnswer found = ws.game.solve(v, loss, {.gap = gap / range}, seeds);
+    const BirkhoffAnswer found = ws.game.solve(v, loss, {.gap = accuracy.gap / range, .stop = accuracy.stop}, seeds);
     return {found.bounds.upper, found.risk, found.p};
   }
   // h(mu), from below.
@@ -49,20 +64,18 @@ class PermutationMaxMin {
     ws.assignment.solve(ws.scores, y.size());
     return loss.constant() - ws.assignment.bound();
   }
-
- private:
-  const PositionLosses* losses_;
 };
 
-class RankOneMaxMin {
+class RankOneMaxMin : public PermutationOracle {
  public:
   struct Seeds {};
   struct Workspace {
     RankOneGame game;
     AlignedVector<double> m, n;
   };
-  explicit RankOneMaxMin(const PositionLosses& losses) : losses_(&losses) {}
-  PermutationAnswer answer(std::span<const double> v, LabelView y, double, Seeds&, Workspace& ws) const {
+  using PermutationOracle::PermutationOracle;
+  PermutationAnswer answer(std::span<const double> v, LabelView y, const PermutationAccuracy&, Seeds&,
+                           Workspace& ws) const {
     ws.m.resize(y.size());
     ws.n.resize(y.size());
     const Bounds bounds = ws.game.solve(v, losses_->of(y.size()), ws.m, ws.n);
@@ -77,20 +90,18 @@ class RankOneMaxMin {
     for (std::size_t i = 0; i < ws.m.size(); ++i) value -= ws.m[i] * loss.discounts()[i];
     return value;
   }
-
- private:
-  const PositionLosses* losses_;
 };
 
-class PermutationMaxMargin {
+class PermutationMaxMargin : public PermutationOracle {
  public:
   struct Seeds {};
   struct Workspace {
     Assignment assignment;
     AlignedVector<double> scores, mu;
   };
-  explicit PermutationMaxMargin(const PositionLosses& losses) : losses_(&losses) {}
-  PermutationAnswer answer(std::span<const double> v, LabelView y, double, Seeds&, Workspace& ws) const {
+  using PermutationOracle::PermutationOracle;
+  PermutationAnswer answer(std::span<const double> v, LabelView y, const PermutationAccuracy&, Seeds&,
+                           Workspace& ws) const {
     const PositionLoss& loss = losses_->of(y.size());
     const std::size_t m = y.size();
     ws.scores.resize(m * m);
@@ -103,17 +114,15 @@ class PermutationMaxMargin {
     for (std::size_t i = 0; i < m; ++i) ws.mu[i * m + static_cast<std::size_t>(best[i])] = 1;
     return {loss.constant() + ws.assignment.bound(), loss(y, best), ws.mu};
   }
-
- private:
-  const PositionLosses* losses_;
 };
 
-class RankOneMaxMargin {
+class RankOneMaxMargin : public PermutationOracle {
  public:
   using Seeds = PermutationMaxMargin::Seeds;
   using Workspace = PermutationMaxMargin::Workspace;
-  explicit RankOneMaxMargin(const PositionLosses& losses) : losses_(&losses) {}
-  PermutationAnswer answer(std::span<const double> v, LabelView y, double, Seeds&, Workspace& ws) const {
+  using PermutationOracle::PermutationOracle;
+  PermutationAnswer answer(std::span<const double> v, LabelView y, const PermutationAccuracy&, Seeds&,
+                           Workspace& ws) const {
     const PositionLoss& loss = losses_->of(y.size());
     const std::size_t m = y.size();
     ws.scores.resize(m * m);
@@ -127,9 +136,6 @@ class RankOneMaxMargin {
     for (std::size_t i = 0; i < m; ++i) ws.mu[i] = loss.gains()[static_cast<std::size_t>(best[i])];
     return {loss.constant() + ws.assignment.bound(), loss(y, best), ws.mu};
   }
-
- private:
-  const PositionLosses* losses_;
 };
 
 }  // namespace m4n::detail

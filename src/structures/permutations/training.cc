@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -21,6 +22,10 @@
 namespace m4n::detail {
 
 namespace {
+
+// Items up to which games with losses that are neither Hamming nor of rank one are played: an iteration is O(M^4), and
+// keeps 24 M^3 bytes.
+constexpr std::size_t largest_general_game = 100;
 
 // What all solvers of one request share.
 struct Setting {
@@ -63,23 +68,27 @@ void crf(const Problem<Scorer>& problem, const Setting& setting, const EmitResul
             "Use m4n or m3n",
             PermutationGibbs::largest_size, setting.largest));
   const AlignedVector<double> cells_of_all(setting.largest * setting.largest);
-  lbfgs_path(
-      problem,
-      [&parts = setting.parts, gibbs = PermutationGibbs(), all_cells = cells_of_all, all_marginals = cells_of_all,
-       truth = AlignedVector<double>(problem.scorer->largest_padded_parts())](std::span<const double> v, LabelView y,
-                                                                              std::span<double> slope) mutable {
-        const std::size_t size = y.size();
-        const std::span<double> cells = std::span(all_cells).first(size * size),
-                                marginals = std::span(all_marginals).first(size * size);
-        parts.cells(v, size, cells);
-        const double value = gibbs.marginals(cells, size, marginals);
-        std::fill(slope.begin(), slope.end(), 0.0);
-        parts.gather(marginals, size, slope);
-        parts.embed(y, truth);
-        for (std::size_t e = 0; e < parts.count(size); ++e) slope[e] -= truth[e];
-        return value - parts.score(v, y);
-      },
-      setting.request->path(), emit);
+  const auto slope_of = [&parts = setting.parts, gibbs = PermutationGibbs(), all_cells = cells_of_all,
+                         all_marginals = cells_of_all,
+                         truth = AlignedVector<double>(problem.scorer->largest_padded_parts())](
+                            std::span<const double> v, LabelView y, std::span<double> slope) mutable {
+    const std::size_t size = y.size();
+    const std::span<double> cells = std::span(all_cells).first(size * size),
+                            marginals = std::span(all_marginals).first(size * size);
+    parts.cells(v, size, cells);
+    const double value = gibbs.marginals(cells, size, marginals);
+    std::fill(slope.begin(), slope.end(), 0.0);
+    parts.gather(marginals, size, slope);
+    parts.embed(y, truth);
+    for (std::size_t e = 0; e < parts.count(size); ++e) slope[e] -= truth[e];
+    return value - parts.score(v, y);
+  };
+  const auto at_zero = [](LabelView y) {
+    double sum = 0;
+    for (std::size_t m = 2; m <= y.size(); ++m) sum += std::log(static_cast<double>(m));
+    return sum;
+  };
+  lbfgs_path(problem, SlopeFromZero{slope_of, at_zero}, setting.request->path(), emit);
 }
 
 // What the scores regress onto: the permutation's parts for Hamming losses (weighted) and those of rank one, minus the
@@ -144,6 +153,12 @@ void solve(const Problem<Scorer>& problem, const Setting& setting, const EmitRes
   const Problem<typename Scorer::Plain> plain{problem.scorer, problem.label, problem.labels, problem.weight, 0};
   switch (o.surrogate) {
     case SurrogateKind::m4n:
+      if (setting.losses.of(setting.largest).form() == PositionLoss::Form::general &&
+          setting.largest > largest_general_game)
+        throw UsageError(
+            say("--surrogate m4n with --loss {} is for up to {} items, as its games take O(M^4); the data have {}. => "
+                "Use --surrogate m3n or qs, or a loss without this limit: hamming, spearman, precision@K or dcg",
+                setting.losses.of(setting.largest).name(), largest_general_game, setting.largest));
       if (o.solver == SolverKind::gbcfw && o.oracle == OracleKind::spmp)
         return items ? by_mirror_prox<RankOneMaxMin>(plain, setting, emit)
                      : by_mirror_prox<PermutationMaxMin>(plain, setting, emit);

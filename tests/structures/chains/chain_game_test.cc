@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "games/matrix_game.h"
+#include "solvers/labelling_oracles.h"
 #include "support/clp_chain.h"
 #include "support/random_chain.h"
 #include "support/random_costs.h"
@@ -48,10 +50,21 @@ struct Player {
       for (std::size_t k = 0; k < labels; ++k) largest = std::max(largest, std::abs(v.unary(m, k)));
     rounding = static_cast<double>(length) * (1e-12 * unit_of(cost) + 1e-14 * (std::abs(top) + largest));
     EXPECT_LE(answer.bounds.lower, answer.bounds.upper);
-    // lower = h(mu) + v.mu at weights that are a distribution
-    EXPECT_NEAR(std::accumulate(answer.weight.begin(), answer.weight.end(), 0.0), 1, 1e-12);
-    std::vector<double> mu(length * labels);
+    // lower = h(mu) + v.mu at weights that are a distribution, or masses that are a point of the polytope
+    std::vector<double> mu(length * labels), entered(length * labels);
     double linear = 0;
+    if (answer.mass.empty()) {
+      EXPECT_NEAR(std::accumulate(answer.weight.begin(), answer.weight.end(), 0.0), 1, 1e-12);
+    }
+    for (const TreeMass& part : answer.mass) {
+      const std::size_t m = answer.nodes[part.node].position;
+      EXPECT_GT(part.mass, 0);
+      linear += part.mass * (v.unary(m, part.label) + (m + 1 == length ? v.transitions->end(part.label) : 0) +
+                             (m == 0 ? v.transitions->start(part.label) : (*v.transitions)(part.above, part.label)));
+      mu[m * labels + part.label] += part.mass;
+      if (m > 0) entered[(m - 1) * labels + part.above] += part.mass;
+    }
+    for (std::size_t e = 0; !answer.mass.empty() && e + labels < mu.size(); ++e) EXPECT_NEAR(entered[e], mu[e], 1e-12);
     for (std::size_t j = 0; j < answer.size(); ++j) {
       EXPECT_GT(answer.weight[j], 0);
       linear += answer.weight[j] * score(v, answer.labels(j));
@@ -134,6 +147,48 @@ TEST_P(ChainGameFamily, AgreesWithClp) {
         EXPECT_NEAR(answer.bounds.upper, truth, slack) << length << " x " << labels << " scale " << scale;
       }
     }
+  }
+}
+
+// Longer than the simplex method takes on.
+TEST_P(ChainGameFamily, LongChainsAgreeWithClp) {
+  std::mt19937_64 random(29);
+  constexpr std::size_t length = 300;
+  for (const std::size_t labels : {2, 3}) {
+    for (const double relative : {0.1, 1.0}) {
+      const CostMatrix cost = random_cost(GetParam(), labels, 1.0, random);
+      const Chain chain(length, labels, scale_of(cost, relative, length), ScoreStyle::normal, random);
+      Player player(cost);
+      GameLimits limits;
+      limits.gap = 1e-4 * unit_of(cost);
+      const GameAnswer answer = player.solve(chain.scores(), limits);
+      EXPECT_FALSE(answer.mass.empty());
+      EXPECT_LE(answer.bounds.upper - answer.bounds.lower, limits.gap);
+      const double truth = clp_chain_value(cost, chain.scores(), player.top);
+      EXPECT_LE(answer.bounds.lower, truth + limits.gap);
+      EXPECT_GE(answer.bounds.upper, truth - limits.gap);
+      // Who is told to stop at once, or soon, has proven bounds all the same.
+      for (const int questions : {0, 3}) {
+        int asked = 0;
+        const std::function<bool()> stop = [&] { return asked++ >= questions; };
+        limits.stop = &stop;
+        const Bounds early = player.solve(chain.scores(), limits).bounds;
+        EXPECT_LE(early.lower, truth + limits.gap);
+        EXPECT_GE(early.upper, truth - limits.gap);
+      }
+    }
+  }
+}
+
+TEST_P(ChainGameFamily, NoLabellingScoresMoreThanTheSumOfTheLargestScores) {
+  std::mt19937_64 random(30);
+  for (const ScoreStyle style : score_styles) {
+    const CostMatrix cost = random_cost(GetParam(), 3, 1.0, random);
+    const LabellingMaxMin<ChainProblem> oracle({&cost, 1});
+    const Chain chain(7, 3, scale_of(cost, 1, 7), style, random);
+    Player player(cost);
+    const GameAnswer answer = player.solve(chain.scores(), tight(cost));
+    EXPECT_GE(oracle.upper_at_once(chain.scores()), answer.bounds.lower - player.rounding);
   }
 }
 

@@ -136,6 +136,7 @@ TEST_P(GraphGames, BoundsAreProvenAndMeet) {
     const Bounds cold = proven(graph, input.v, costs, limits, seeds, workspace, game).bounds;
     const Bounds warm = proven(graph, input.v, costs, limits, seeds, workspace, game).bounds;
     EXPECT_NEAR(cold.lower, warm.lower, limits.gap + 1e-12 * graph.magnitude());
+    EXPECT_GE(LabellingMaxMin<GraphProblem>(costs.all).upper_at_once(input.v), cold.lower - 1e-12 * graph.magnitude());
     // Who is told to stop at once, or soon, has proven bounds all the same.
     for (const int steps : {0, 2}) {
       int asked = 0;

@@ -102,6 +102,39 @@ TEST_P(GraphInference, MarginalsAndLogPartitionAreThoseOfTheDefinition) {
 
 INSTANTIATE_TEST_SUITE_P(Shapes, GraphInference, ::testing::ValuesIn(shape_kinds));
 
+// A hub that many leaves send messages to, against the closed form.
+TEST(GraphInference, StarsOfManyLeaves) {
+  constexpr std::uint32_t leaves = 30000;
+  std::vector<GraphEdge> edges;
+  for (std::uint32_t leaf = 1; leaf <= leaves; ++leaf) edges.push_back({0, leaf});
+  const JunctionTree tree(FactorGraph(std::vector<std::uint32_t>(leaves + 1, 2), edges));
+  EXPECT_EQ(tree.treewidth(), 1U);
+  std::mt19937_64 random(35);
+  std::normal_distribution<double> normal;
+  PaddedMatrix<double> unary_memory, table_memory;
+  const PaddedRows<double> unary = unary_memory.shape(leaves + 1, 2), table = table_memory.shape(2, 2);
+  for (std::size_t m = 0; m <= leaves; ++m)
+    for (std::size_t k = 0; k < 2; ++k) unary(m, k) = normal(random);
+  for (std::size_t h = 0; h < 2; ++h)
+    for (std::size_t k = 0; k < 2; ++k) table(h, k) = normal(random) / 100;
+  const std::vector<PaddedRows<const double>> pairwise(leaves, std::as_const(table_memory).view());
+  long double sum[2], best[2];
+  for (std::size_t h = 0; h < 2; ++h) {
+    sum[h] = best[h] = unary(0, h);
+    for (std::size_t leaf = 1; leaf <= leaves; ++leaf) {
+      const long double a = unary(leaf, 0) + table(h, 0), b = unary(leaf, 1) + table(h, 1);
+      sum[h] += std::log(std::exp(a) + std::exp(b));
+      best[h] += std::max(a, b);
+    }
+  }
+  const GraphScores v{&tree, std::as_const(unary_memory).view(), pairwise};
+  const long double top = std::max(sum[0], sum[1]);
+  const auto expected = static_cast<double>(top + std::log(std::exp(sum[0] - top) + std::exp(sum[1] - top)));
+  EXPECT_NEAR(GraphSumProduct().log_partition(v), expected, 1e-10 * expected);
+  std::vector<std::int32_t> y(leaves + 1);
+  EXPECT_NEAR(GraphDecoder().solve(v, y), static_cast<double>(std::max(best[0], best[1])), 1e-10 * expected);
+}
+
 // The chain as a graph; start and end scores belong to its unary scores.
 struct ChainAsGraph {
   explicit ChainAsGraph(const ChainScores& v)

@@ -95,6 +95,38 @@ TEST(GraphSolver, LabelsOfOneRowReachTheOptimum) {
   }
 }
 
+// Games on long trees are solved without the simplex method, and Gram matrices of long outputs come from features: the
+// optimum of a long path lies between the bounds of both surrogates, and the dual comes near to it.
+TEST(GraphSolver, LongPathsAndStarsConverge) {
+  Rng rng(12);
+  constexpr std::uint32_t nodes = 300;
+  for (const bool star : {false, true})
+    for (const std::size_t edge_features : {0, 2})
+      for (const SurrogateKind surrogate : {SurrogateKind::m4n, SurrogateKind::m3n}) {
+        GraphSet set = random_graph_set(rng, {.examples = 1, .edge_features = edge_features, .labels = 3});
+        set.nodes = set.rows = Groups(1, nodes);
+        set.x.rows = nodes;
+        set.x.values.clear();
+        set.label.clear();
+        set.structure.edge.clear();
+        set.structure.edge_features.values.clear();
+        for (std::uint32_t m = 0; m < nodes; ++m) {
+          set.label.push_back(static_cast<std::int32_t>(rng.below(3)));
+          for (std::size_t j = 0; j < set.x.cols; ++j) set.x.values.push_back(set.label.back() + rng.normal());
+          if (m > 0) set.structure.edge.push_back({star ? 0 : m - 1, m});
+          for (std::size_t j = 0; m > 0 && j < edge_features; ++j)
+            set.structure.edge_features.values.push_back(rng.normal());
+        }
+        set.structure.edges = Groups(1, nodes - 1);
+        set.structure.edge_features.rows = nodes - 1;
+        TrainOptions options = options_for(surrogate, 1e-2);
+        options.epochs = 200;
+        const GraphSolution found = solve_path(set, hamming(3), {nodes}, options).front();
+        EXPECT_TRUE(found.result.certificate.converged)
+            << to_string(surrogate) << " star " << star << " gap " << found.result.certificate.relative_gap();
+      }
+}
+
 // Start and end of a sentence become two more features of its nodes.
 TEST(GraphSolver, ChainsAreChains) {
   Rng rng(3);

@@ -152,6 +152,37 @@ TEST(BirkhoffOracle, AnyGapIsReachedInOneRound) {
       }
 }
 
+// Told to stop at once, or after a few questions, whoever asks has bounds that hold.
+TEST(BirkhoffOracle, BoundsHoldWhereverItIsStopped) {
+  Rng rng(9);
+  BirkhoffGame game;
+  BirkhoffInterior interior;
+  for (const std::size_t m : {2, 4, 5})
+    for (const PositionLoss& loss : losses(m, rng))
+      for (const int questions : {0, 1, 4, 9}) {
+        const auto s = position_scores(m, 0.3 * std::max(loss.range(), 0.1) / static_cast<double>(m), 0, rng);
+        const double value = test::brute_force_game(loss, s);
+        int asked = 0;
+        const std::function<bool()> stop = [&] { return asked++ >= questions; };
+        const BirkhoffLimits limits{.gap = 0, .stop = &stop};
+        SCOPED_TRACE(loss.name() + ", M = " + std::to_string(m) + ", questions " + std::to_string(questions));
+        BirkhoffSeeds cold;
+        expect_certified(game.solve(s, loss, limits, cold), s, loss, value, true);
+        asked = 0;
+        expect_certified(interior.solve(s, loss, limits), s, loss, value, true);
+        EXPECT_GT(asked, 0);
+      }
+}
+
+TEST(BirkhoffOracle, NoPermutationScoresMoreThanItemsWhereTheyLikeBestToBe) {
+  Rng rng(10);
+  for (const std::size_t m : {2, 4, 5})
+    for (const PositionLoss& loss : losses(m, rng)) {
+      const auto s = position_scores(m, loss.range() / static_cast<double>(m), 0, rng);
+      EXPECT_GE(PermutationParts().most(s, m) + loss.maximum(), test::brute_force_game(loss, s));
+    }
+}
+
 TEST(BirkhoffOracle, ScoresThatAreNoNumbersAreRefused) {
   Oracles oracles;
   const PositionLoss loss = PositionLoss::hamming(3);
