@@ -11,11 +11,12 @@ M4N     := $(RELEASE)/m4n
 VENV    := build/venv
 LINT_VENV := build/lint-venv
 TORCH_VENV := build/torch-venv
+DOCS_VENV := build/docs-venv
 
 .DEFAULT_GOAL := build
 .PHONY: help build demo test test-build python-build python-test test-torch test-cuda test-long test-dev test-asan \
-        test-tsan test-clang test-aarch64 test-wheel test-browser fuzz bench bench-python build-times install format \
-        lint clean
+        test-tsan test-clang test-aarch64 test-wheel test-browser docs fuzz bench bench-python build-times install \
+        format lint clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +69,7 @@ test-cuda: python-build $(TORCH_VENV)/ready ## the tests of m4n.torch that need 
 $(VENV)/ready: tests/requirements.txt
 $(TORCH_VENV)/ready: tests/torch/requirements.txt
 $(LINT_VENV)/ready: scripts/lint-requirements.txt
+$(DOCS_VENV)/ready: docs/requirements.txt
 %/ready:
 	@scripts/install-deps test
 	rm -rf $*
@@ -135,6 +137,20 @@ $(AXE):
 	@command -v npm > /dev/null || scripts/install-deps npm
 	mkdir -p build/axe
 	cd build/axe && npm pack --silent axe-core@4.14.0 && tar xzf axe-core-4.14.0.tgz
+
+# The site: pages, gallery, reference. Formulas are drawn by KaTeX while building, and its fonts are part of the site.
+KATEX := build/katex/package
+docs: python-build $(DOCS_VENV)/ready $(KATEX) ## the site, build/docs/html; a warning, a dead link or a misspelling is an error
+	@scripts/install-deps docs
+	$(DOCS_VENV)/bin/codespell
+	PYTHONPATH=$(abspath $(RELEASE)/python) M4N_KATEX=$(abspath $(KATEX)) \
+	  $(DOCS_VENV)/bin/python -m sphinx -W --keep-going --quiet -d build/docs/doctrees docs build/docs/html
+	scripts/check-site build/docs/html *.md
+$(KATEX):
+	@command -v npm > /dev/null || scripts/install-deps npm
+	mkdir -p build/katex
+	cd build/katex && npm pack --silent katex@0.16.22 && tar xzf katex-0.16.22.tgz --wildcards \
+	  'package/dist/katex.min.*s*' 'package/dist/fonts/*.woff2'
 
 fuzz: ## each fuzz target for FUZZ_SECONDS (60) from its corpus
 	@scripts/install-deps build lint
