@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import sys
 
 import sphinxcontrib.katex
 
@@ -16,14 +15,27 @@ author = "the m4n authors"
 copyright = author
 version = release = m4n.__version__
 
-extensions = ["myst_parser", "sphinxcontrib.katex"]
-source_suffix = {".md": "markdown"}
+extensions = ["myst_parser", "sphinx_gallery.gen_gallery", "sphinxcontrib.katex"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 highlight_language = "none"  # of indented blocks: commands and tables
 
 # Links between pages stay those of Markdown; a link to a heading that is not there is a warning.
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 myst_fence_as_directive = ["math"]
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "thumbnail_size": (640, 200),
+    "write_computation_times": False,  # seconds of one machine say little
+    "min_reported_time": 1e9,
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"m4n {release}"

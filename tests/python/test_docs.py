@@ -38,6 +38,11 @@ def test_readme(tmp_path, monkeypatch):
     assert names["model"].certificate_.converged and (tmp_path / "costly.m4n").exists()
 
 
+@pytest.mark.parametrize("example", sorted((ROOT / "examples" / "gallery").glob("*.py")), ids=lambda path: path.stem)
+def test_examples_of_the_gallery_are_short(example):
+    assert len(example.read_text().splitlines()) < 60  # `make docs` runs them
+
+
 def names_of_parameters(text):
     """Calls of estimators in blocks of Python that are shown beside those of other libraries."""
     calls = re.findall(r"\b(MaxMin\w+)\(([^\n|`]*)", text)
