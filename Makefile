@@ -143,6 +143,7 @@ KATEX := build/katex/package
 docs: python-build $(DOCS_VENV)/ready $(KATEX) ## the site, build/docs/html; a warning, a dead link or a misspelling is an error
 	@scripts/install-deps docs
 	$(DOCS_VENV)/bin/codespell
+	mkdir -p build/docs/doxygen && doxygen docs/Doxyfile
 	PYTHONPATH=$(abspath $(RELEASE)/python) M4N_KATEX=$(abspath $(KATEX)) \
 	  $(DOCS_VENV)/bin/python -m sphinx -W --keep-going --quiet -d build/docs/doctrees docs build/docs/html
 	scripts/check-site build/docs/html *.md
@@ -189,5 +190,5 @@ lint: $(LINT_VENV)/ready ## formatting, clang-tidy, ruff and mypy; any finding i
 	cmake --preset lint
 	scripts/lint
 
-clean: ## remove build/
-	rm -rf build
+clean: ## remove build/, and what make docs writes beside the pages
+	rm -rf build docs/gallery docs/api/generated

@@ -15,7 +15,17 @@ author = "the m4n authors"
 copyright = author
 version = release = m4n.__version__
 
-extensions = ["myst_parser", "sphinx_gallery.gen_gallery", "sphinxcontrib.katex"]
+extensions = [
+    "breathe",
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_gallery.gen_gallery",
+    "sphinxcontrib.katex",
+]
+templates_path = ["templates"]
+exclude_patterns = ["templates"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 highlight_language = "none"  # of indented blocks: commands and tables
 
@@ -23,6 +33,16 @@ highlight_language = "none"  # of indented blocks: commands and tables
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 myst_fence_as_directive = ["math"]
+
+# The reference of Python comes from docstrings, that of C++ from what Doxygen finds in the comments of the headers.
+autodoc_mock_imports = ["torch"]  # m4n.torch is described without it
+autodoc_typehints = "none"  # docstrings say what is meant
+numpydoc_show_class_members = False
+toc_object_entries_show_parents = "hide"
+breathe_projects = {"m4n": str(ROOT / "build" / "docs" / "doxygen" / "xml")}
+breathe_default_project = "m4n"
+breathe_default_members = ("members",)
+suppress_warnings = ["duplicate_declaration.cpp"]  # every header opens the namespace again
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples/gallery",
@@ -50,3 +70,13 @@ katex_prerender = True
 katex_js_path = str(KATEX / "dist" / "katex.min.js")
 katex_css_path = "katex.min.css"
 sphinxcontrib.katex.KATEX_DEFAULT_OPTIONS = {"throwOnError": True}
+
+
+def of_another_library(app, what, name, obj, skip, options):
+    """What estimators inherit from scikit-learn and Python is described there."""
+    module = getattr(obj, "__module__", None) or getattr(getattr(obj, "__func__", obj), "__module__", None) or ""
+    return True if not module.startswith("m4n") and not isinstance(obj, property) else None
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", of_another_library)

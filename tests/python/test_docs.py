@@ -43,6 +43,15 @@ def test_examples_of_the_gallery_are_short(example):
     assert len(example.read_text().splitlines()) < 60  # `make docs` runs them
 
 
+def test_the_reference_has_every_public_name_and_header():
+    page = (ROOT / "docs" / "api" / "python.rst").read_text()
+    named = set(re.findall(r"^(?:   |\.\. auto\w+:: (?:m4n\.)?)(\w+)$", page, re.MULTILINE))
+    assert {name for name in m4n.__all__ if name != "__version__"} <= named
+    headers = {path.name for path in (ROOT / "include" / "m4n").glob("*.h")} - {"m4n.h", "visibility.h"}
+    page = (ROOT / "docs" / "api" / "cpp.rst").read_text()
+    assert set(re.findall(r"^\.\. doxygenfile:: (\S+)$", page, re.MULTILINE)) == headers
+
+
 def names_of_parameters(text):
     """Calls of estimators in blocks of Python that are shown beside those of other libraries."""
     calls = re.findall(r"\b(MaxMin\w+)\(([^\n|`]*)", text)
