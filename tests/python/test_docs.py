@@ -23,11 +23,16 @@ def test_module(name):
     assert doctest.testmod(module, optionflags=FLAGS).failed == 0
 
 
-@pytest.mark.parametrize("page, least", [("python.md", 20), ("cookbook.md", 15)])
-def test_page(page, least, tmp_path, monkeypatch):
+GUIDE = sorted(page for page in (ROOT / "docs" / "guide").glob("*.md") if page.name != "index.md")
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "docs" / "python.md", ROOT / "docs" / "cookbook.md", *GUIDE], ids=lambda page: page.stem
+)
+def test_page(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found = doctest.testfile(str(ROOT / "docs" / page), module_relative=False, optionflags=FLAGS)
-    assert found.attempted > least and found.failed == 0
+    found = doctest.testfile(str(page), module_relative=False, optionflags=FLAGS)
+    assert found.attempted >= 5 and found.failed == 0
 
 
 def test_readme(tmp_path, monkeypatch):
