@@ -4,6 +4,7 @@ import os
 import pathlib
 
 import sphinxcontrib.katex
+from docutils import nodes
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 KATEX = pathlib.Path(os.environ["M4N_KATEX"])  # the unpacked package of npm: formulas are drawn while building
@@ -78,5 +79,13 @@ def of_another_library(app, what, name, obj, skip, options):
     return True if not module.startswith("m4n") and not isinstance(obj, property) else None
 
 
+def without_last_empty_lines(app, document):
+    """Blocks of Python end by an empty line where they are run as tests."""
+    for block in document.findall(nodes.literal_block):
+        block.rawsource = block.astext().rstrip()
+        block.children = [nodes.Text(block.rawsource)]
+
+
 def setup(app):
+    app.connect("doctree-read", without_last_empty_lines)
     app.connect("autodoc-skip-member", of_another_library)
