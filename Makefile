@@ -77,7 +77,7 @@ $(DOCS_VENV)/ready: docs/requirements.txt
 	$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 
-test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel test-browser fuzz lint ## every test-*, fuzz and lint
+test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel docs test-browser fuzz lint ## every test-*, docs, fuzz and lint
 
 test-dev: ## the C++ tests with assertions
 	@scripts/install-deps build test
@@ -128,9 +128,10 @@ test-wheel: build ## the Python package from source distribution to wheel, teste
 	build/wheel-test/venv/bin/python -m pip install --quiet --requirement tests/requirements.txt
 	M4N_BIN=$(abspath $(M4N)) build/wheel-test/venv/bin/python -m pytest -n $(JOBS) tests/python
 
-# Every kind of page in Debian's Chromium, looked over by axe-core; pictures of them stay in build/browser.
+# Every kind of page in Debian's Chromium, looked over by axe-core; pictures of them stay in build/browser. The site of
+# the documentation is looked at where `make docs` has built it.
 AXE := build/axe/package/axe.min.js
-test-browser: build $(VENV)/ready $(AXE) ## reports in a real browser: no error, no request, no width, accessible
+test-browser: build $(VENV)/ready $(AXE) ## reports, and the site, in a real browser: no error, no request, no width, accessible
 	@scripts/install-deps browser
 	M4N_AXE=$(abspath $(AXE)) $(PYTEST) tests/browser
 $(AXE):

@@ -61,6 +61,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = f"m4n {release}"
 html_theme_options = {"show_prev_next": False, "footer_start": ["copyright"], "footer_end": []}
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system
 html_show_sourcelink = False
 html_copy_source = False
 html_static_path = ["static", str(KATEX / "dist")]

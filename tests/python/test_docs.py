@@ -1,7 +1,9 @@
 """Every example in the documentation does what it says."""
 
 import doctest
+import email.message
 import importlib
+import importlib.metadata
 import pkgutil
 import re
 
@@ -55,6 +57,19 @@ def test_the_reference_has_every_public_name_and_header():
     headers = {path.name for path in (ROOT / "include" / "m4n").glob("*.h")} - {"m4n.h", "visibility.h"}
     page = (ROOT / "docs" / "api" / "cpp.rst").read_text()
     assert set(re.findall(r"^\.\. doxygenfile:: (\S+)$", page, re.MULTILINE)) == headers
+
+
+def test_estimators_link_to_their_reference(monkeypatch):
+    told = email.message.Message()
+    told["Project-URL"] = "Documentation, https://example.org/m4n/"
+    monkeypatch.setattr(importlib.metadata, "metadata", lambda name: told)
+    page = "https://example.org/m4n/api/generated/m4n.MaxMinRankerCV.html"
+    assert f'href="{page}"' in m4n.MaxMinRankerCV()._repr_html_()
+
+
+def test_estimators_without_a_site_have_no_link(monkeypatch):
+    monkeypatch.setattr(importlib.metadata, "metadata", lambda name: email.message.Message())
+    assert 'href="' not in m4n.MaxMinRankerCV()._repr_html_()
 
 
 def names_of_parameters(text):
