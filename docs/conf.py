@@ -2,9 +2,11 @@
 
 import os
 import pathlib
+import re
 
 import sphinxcontrib.katex
 from docutils import nodes
+from sphinx import addnodes
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 KATEX = pathlib.Path(os.environ["M4N_KATEX"])  # the unpacked package of npm: formulas are drawn while building
@@ -28,6 +30,7 @@ extensions = [
 templates_path = ["templates"]
 exclude_patterns = ["templates"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+smartquotes = False  # two dashes begin an option
 highlight_language = "none"  # of indented blocks: commands and tables
 
 # Links between pages stay those of Markdown; a link to a heading that is not there is a warning.
@@ -87,6 +90,18 @@ def without_last_empty_lines(app, document):
         block.children = [nodes.Text(block.rawsource)]
 
 
+def to_the_gallery(app, document):
+    """Links to programs of the gallery, right in the source tree, lead to their pages with pictures."""
+    for link in list(document.findall(addnodes.download_reference)):
+        found = re.search(r"examples/gallery/(\w+)\.\w+$", link["reftarget"])
+        if found:
+            page = "/gallery/" + found[1].replace("README", "index")
+            there = addnodes.pending_xref("", refdomain="std", reftype="doc", reftarget=page, refexplicit=True)
+            there.extend(link.children)
+            link.replace_self(there)
+
+
 def setup(app):
     app.connect("doctree-read", without_last_empty_lines)
+    app.connect("doctree-read", to_the_gallery)
     app.connect("autodoc-skip-member", of_another_library)
