@@ -145,8 +145,8 @@ docs: python-build $(DOCS_VENV)/ready $(KATEX) ## the site, build/docs/html; a w
 	@scripts/install-deps docs
 	$(DOCS_VENV)/bin/codespell
 	mkdir -p build/docs/doxygen && doxygen docs/Doxyfile
-	PYTHONPATH=$(abspath $(RELEASE)/python) M4N_KATEX=$(abspath $(KATEX)) \
-	  $(DOCS_VENV)/bin/python -m sphinx -W --keep-going --quiet -d build/docs/doctrees docs build/docs/html
+	PYTHONPATH=$(abspath $(RELEASE)/python) $(DOCS_VENV)/bin/python -m sphinx -W --keep-going --quiet \
+	  -d build/docs/doctrees docs build/docs/html
 	scripts/check-site build/docs/html *.md
 $(KATEX):
 	@command -v npm > /dev/null || scripts/install-deps npm

@@ -1,6 +1,5 @@
 """The site that `make docs` builds of these pages: see docs/development.md. Pages read well without it, too."""
 
-import os
 import pathlib
 import re
 
@@ -8,10 +7,10 @@ import sphinxcontrib.katex
 from docutils import nodes
 from sphinx import addnodes
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-KATEX = pathlib.Path(os.environ["M4N_KATEX"])  # the unpacked package of npm: formulas are drawn while building
+import m4n
 
-import m4n  # noqa: E402
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+KATEX = ROOT / "build" / "katex" / "package" / "dist"  # as the Makefile fetches it from npm
 
 project = "m4n"
 author = "the m4n authors"
@@ -67,14 +66,15 @@ html_theme_options = {"show_prev_next": False, "footer_start": ["copyright"], "f
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system
 html_show_sourcelink = False
 html_copy_source = False
-html_static_path = ["static", str(KATEX / "dist")]
+html_static_path = ["static", str(KATEX)]
 html_css_files = ["site.css"]
 
 # Formulas are drawn while building; one that is wrong ends the build. Pages fetch style and fonts from the site itself.
 katex_prerender = True
-katex_js_path = str(KATEX / "dist" / "katex.min.js")
+katex_js_path = str(KATEX / "katex.min.js")
 katex_css_path = "katex.min.css"
 sphinxcontrib.katex.KATEX_DEFAULT_OPTIONS = {"throwOnError": True}
+sphinxcontrib.katex.STARTUP_TIMEOUT = sphinxcontrib.katex.RENDER_TIMEOUT = 120.0  # seconds, for busy machines
 
 
 def of_another_library(app, what, name, obj, skip, options):
