@@ -11,10 +11,11 @@ M4N     := $(RELEASE)/m4n
 VENV    := build/venv
 LINT_VENV := build/lint-venv
 TORCH_VENV := build/torch-venv
+DOCS_VENV := build/docs-venv
 
 .DEFAULT_GOAL := build
 .PHONY: help build demo test test-build python-build python-test test-torch test-cuda test-long test-dev test-asan \
-        test-tsan test-clang test-aarch64 test-wheel test-browser test-faults fuzz bench bench-python bench-torch \
+        test-tsan test-clang test-aarch64 test-wheel test-browser test-faults docs fuzz bench bench-python bench-torch \
         build-times pictures install format lint clean
 
 help: ## this list
@@ -68,6 +69,7 @@ test-cuda: python-build $(TORCH_VENV)/ready ## the tests of m4n.torch that need 
 $(VENV)/ready: tests/requirements.txt
 $(TORCH_VENV)/ready: tests/torch/requirements.txt
 $(LINT_VENV)/ready: scripts/lint-requirements.txt
+$(DOCS_VENV)/ready: docs/requirements.txt
 %/ready:
 	@scripts/install-deps test
 	rm -rf $*
@@ -75,7 +77,7 @@ $(LINT_VENV)/ready: scripts/lint-requirements.txt
 	$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 
-test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel test-browser test-faults fuzz lint ## every test-*, fuzz and lint
+test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel docs test-browser test-faults fuzz lint ## every test-*, docs, fuzz and lint
 
 test-dev: ## the C++ tests with assertions
 	@scripts/install-deps build test
@@ -126,9 +128,10 @@ test-wheel: build ## the Python package from source distribution to wheel, teste
 	build/wheel-test/venv/bin/python -m pip install --quiet --requirement tests/requirements.txt
 	M4N_BIN=$(abspath $(M4N)) build/wheel-test/venv/bin/python -m pytest -n $(JOBS) tests/python
 
-# Every kind of page in Debian's Chromium, looked over by axe-core; pictures of them stay in build/browser.
+# Every kind of page in Debian's Chromium, looked over by axe-core; pictures of them stay in build/browser. The site of
+# the documentation is looked at where `make docs` has built it.
 AXE := build/axe/package/axe.min.js
-test-browser: build $(VENV)/ready $(AXE) ## reports in a real browser: no error, no request, no width, accessible
+test-browser: build $(VENV)/ready $(AXE) ## reports, and the site, in a real browser: no error, no request, no width, accessible
 	@scripts/install-deps browser
 	M4N_AXE=$(abspath $(AXE)) $(PYTEST) tests/browser
 $(AXE):
@@ -138,6 +141,21 @@ $(AXE):
 
 test-faults: build $(VENV)/ready ## every write, fsync and rename fails once: files stay whole, nothing is left behind
 	M4N_FAULTS=all $(PYTEST) -n $(JOBS) tests/cli/test_faults.py
+
+# The site: pages, gallery, reference. Formulas are drawn by KaTeX while building, and its fonts are part of the site.
+KATEX := build/katex/package
+docs: python-build $(DOCS_VENV)/ready $(KATEX) ## the site, build/docs/html; a warning, a dead link or a misspelling is an error
+	@scripts/install-deps docs
+	$(DOCS_VENV)/bin/codespell
+	mkdir -p build/docs/doxygen && doxygen docs/Doxyfile
+	PYTHONPATH=$(abspath $(RELEASE)/python) $(DOCS_VENV)/bin/python -m sphinx -W --keep-going --quiet \
+	  -d build/docs/doctrees docs build/docs/html
+	scripts/check-site build/docs/html *.md
+$(KATEX):
+	@command -v npm > /dev/null || scripts/install-deps npm
+	mkdir -p build/katex
+	cd build/katex && npm pack --silent katex@0.16.22 && tar xzf katex-0.16.22.tgz --wildcards \
+	  'package/dist/katex.min.*s*' 'package/dist/fonts/*.woff2'
 
 fuzz: ## each fuzz target for FUZZ_SECONDS (60) from its corpus
 	@scripts/install-deps build lint
@@ -183,5 +201,5 @@ lint: $(LINT_VENV)/ready ## formatting, clang-tidy, ruff and mypy; any finding i
 	cmake --preset lint
 	scripts/lint
 
-clean: ## remove build/
-	rm -rf build
+clean: ## remove build/, and what make docs writes beside the pages
+	rm -rf build docs/gallery docs/api/generated

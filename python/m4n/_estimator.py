@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
 import os
 import stat
 from typing import Any, ClassVar, Iterator, NamedTuple, Optional
@@ -57,6 +58,16 @@ def undone_on_failure(estimator: Any) -> Iterator[None]:
         raise
 
 
+def site() -> str:
+    """Where the documentation is on the web, as the package was told; empty where it was not."""
+    try:
+        told = importlib.metadata.metadata("m4n").get_all("Project-URL") or []
+    except importlib.metadata.PackageNotFoundError:  # from a build folder
+        return ""
+    addresses = dict(address.split(", ", 1) for address in told)
+    return addresses.get("Documentation", "").rstrip("/")
+
+
 def has_probabilities(estimator: Any) -> bool:
     chosen = getattr(estimator, "_model", None) or estimator
     if chosen.surrogate == "crf" or getattr(chosen, "smoothing", 0) > 0:
@@ -74,6 +85,11 @@ class Estimator(LearningParameters, Pages, BaseEstimator):
     _model: Any
     _decoders: ClassVar[tuple[str, ...]] = ("argmax", "adversary", "expected")
     _cost_name: ClassVar[str] = "cost_matrix"  # how the parameter of costs is called
+    _doc_link_module = "m4n"  # scikit-learn shows a link to the reference beside an estimator
+
+    @property
+    def _doc_link_template(self) -> str:
+        return site() and site() + "/api/generated/m4n.{estimator_name}.html"
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> Training:
         raise NotImplementedError

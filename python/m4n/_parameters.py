@@ -58,7 +58,7 @@ class LearningParameters:
         metadata=doc(
             "None, 'argmax', 'adversary' or 'expected'",
             """From scores to an output: the largest score, the min player's most likely answer (m4n), or the least
-            expected cost (crf). None: the usual one for surrogate and costs, see decode_.""",
+            expected cost (crf). None: the usual one for surrogate and costs, see ``decode_``.""",
         ),
     )
     tol: float = field(default=1e-3, metadata=doc("float", "Stop when the relative duality gap is at most that."))
@@ -82,7 +82,7 @@ class LamParameter:
         default=None,
         metadata=doc(
             "float or None",
-            """Weight of |w|^2 / 2 beside the mean loss. None: 1/n; for m4n and m3n divided by the mean cost of a
+            """Weight of ``|w|^2 / 2`` beside the mean loss. None: 1/n; for m4n and m3n divided by the mean cost of a
             mistake and times the mean number of parts (labels, items, tokens, points), so that the unit of the costs
             does not matter. With sample_weight n is the sum of the weights. The CV form finds the best one.""",
         ),

@@ -197,9 +197,9 @@ class MaxMinTabular(TabularParameters, ClassifierMixin, Estimator):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict(self, X: Any, *, costs: Any = None) -> np.ndarray:
-        """The class of every row, by the decoder decode_; or the name of an action, where the costs have some.
+        """The class of every row, by the decoder ``decode_``; or the name of an action, where the costs have some.
 
-        ``costs``: n x k x K, where fit was given such costs, unless decode_ is 'argmax'.
+        ``costs``: n x k x K, where fit was given such costs, unless ``decode_`` is 'argmax'.
         """
         scores = self._scores(X)
         own = given_again(self._model, X, costs, len(scores), needed=self._decides_by_costs())

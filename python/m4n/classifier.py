@@ -24,8 +24,8 @@ class ClassEstimator(MaxMinTabular):
         kw_only=False,
         metadata=doc(
             f"None, k x k array or {quoted(_core.losses(_task))}",
-            """cost_matrix[true][predicted], classes in the order of classes_. None, 'zero-one': every mistake costs 1.
-            The others are |i - j| and (i - j)^2 for the ranks i and j of classes that are numbers. A data frame whose
+            """cost_matrix[true][predicted], classes in the order of ``classes_``. None, 'zero-one': every mistake costs 1.
+            The others are ``|i - j|`` and ``(i - j)^2`` for the ranks i and j of classes that are numbers. A data frame whose
             rows and columns are named by classes may have any order, and more classes than y. Further columns are
             predictions that are no class. A cell that is a word names a column of X: the cost differs from example to
             example.""",
@@ -38,11 +38,11 @@ class ClassEstimator(MaxMinTabular):
 class MaxMinClassifier(LamParameter, ClassEstimator):
     """Linear or kernel classifier that minimises the cost its user states.
 
-    Minimises the mean surrogate loss plus lam/2 |w|^2, and certifies how close to the optimum it came.
+    Minimises the mean surrogate loss plus ``lam/2 |w|^2``, and certifies how close to the optimum it came.
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_, n_iter_
+    classes_, n_features_in_, feature_names_in_, n_iter_ : as everywhere in scikit-learn
     coef_, intercept_ : of linear features, for X as it comes; one row for two classes
     certificate_ : Certificate, with primal, dual, gap, relative_gap, converged
     log_ : of the last fit, dict of arrays: epoch, seconds, primal, dual, relative_gap, an entry by certificate
@@ -69,6 +69,5 @@ class MaxMinClassifierCV(ClassSearch, ClassEstimator):
     best_cost_ : its mean cost on the held-out parts
     surrogate_, smoothing_, decode_ : and what with
     cv_results_ : dict of arrays: surrogate, smoothing, decode, lam, mean_cost, std_cost, converged, split<i>_cost
-
-    Those of MaxMinClassifier, of the fit on all the data.
+    classes_, coef_, certificate_ and the others : as those of MaxMinClassifier, of the fit on all the data
     """

@@ -196,8 +196,9 @@ class MaxMinGraphLabeler(LamParameter, GraphEstimator):
 
     Attributes
     ----------
-    classes_, n_features_in_, n_iter_, certificate_, lam_, decode_, cost_matrix_
-    coef_ (k x d), intercept_ (k), edge_coef_ (1 x (c + 1) x k x k: of the features of edges, the last of a constant 1)
+    classes_, n_features_in_, n_iter_, certificate_, lam_, decode_, cost_matrix_ : as those of MaxMinClassifier
+    coef_, intercept_ : k x d and k
+    edge_coef_ : 1 x (c + 1) x k x k, of the features of edges, the last of a constant 1
 
     Examples
     --------

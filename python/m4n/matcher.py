@@ -145,8 +145,8 @@ class MaxMinMatcher(LamParameter, MatchingEstimator):
 
     Attributes
     ----------
-    n_features_in_, n_iter_, certificate_, lam_, decode_
-    coef_ (1 x d) : the weights of the features of a pair, for X as it comes
+    n_features_in_, n_iter_, certificate_, lam_, decode_ : as those of MaxMinClassifier
+    coef_ : 1 x d, the weights of the features of a pair, for X as it comes
 
     Examples
     --------

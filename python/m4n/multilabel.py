@@ -153,8 +153,8 @@ class MaxMinMultiLabelClassifier(LamParameter, LabelSetEstimator):
     labels_, classes_ : names of the labels, the columns of y if it is a data frame
     edges_ : E x 2, the numbers of the labels that depend on each other
     edge_weights_ : E x 2 x 2, the scores of both being off, one on, both on: [first][second]
-    coef_ (M x d), intercept_ : of linear features; with edges two rows per label, for off and on
-    n_features_in_, feature_names_in_, n_iter_, certificate_, lam_, decode_, gamma_
+    coef_, intercept_ : M x d and M, of linear features; with edges two rows per label, for off and on
+    n_features_in_, feature_names_in_, n_iter_, certificate_, lam_, decode_, gamma_ : as those of MaxMinClassifier
 
     Examples
     --------

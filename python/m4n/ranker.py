@@ -103,7 +103,7 @@ class MaxMinRanker(LamParameter, RankingEstimator):
     Attributes
     ----------
     items_ : names of the items, the columns of y if it is a data frame
-    n_features_in_, feature_names_in_, n_iter_, certificate_, lam_, decode_, gamma_
+    n_features_in_, feature_names_in_, n_iter_, certificate_, lam_, decode_, gamma_ : as those of MaxMinClassifier
     coef_, intercept_ : of linear features; a row by item where the cost is of rank one (spearman, dcg, precision@K),
         otherwise a row per item and position, all positions of an item behind each other
 

@@ -140,7 +140,7 @@ class SequenceEstimator(PartEstimator):
         metadata=doc(
             "None, 'viterbi', 'adversary' or 'expected'",
             """The labelling of largest score, the min player's most likely answers (m4n), or the least expected cost
-            (crf). None: the usual one for surrogate and costs, see decode_.""",
+            (crf). None: the usual one for surrogate and costs, see ``decode_``.""",
         ),
     )
     standardize: Any = field(
@@ -243,7 +243,7 @@ class SequenceEstimator(PartEstimator):
 
     @property
     def attributes_(self) -> list[str]:
-        """The names of the attributes that have weights, in the order of the columns of coef_."""
+        """The names of the attributes that have weights, in the order of the columns of ``coef_``."""
         check_is_fitted(self)
         return _core.attribute_names(self._model)
 
@@ -339,8 +339,12 @@ class MaxMinSequenceLabeler(LamParameter, SequenceEstimator):
 
     Attributes
     ----------
-    classes_, n_features_in_, feature_names_in_ (of data frames), n_iter_, certificate_, lam_, decode_, cost_matrix_
-    coef_ (k x d), intercept_, transitions_ (k x k, [from][to]), start_, end_, attributes_ (names of the columns)
+    classes_, n_features_in_, n_iter_, certificate_, lam_, decode_, cost_matrix_ : as those of MaxMinClassifier
+    feature_names_in_ : of data frames
+    attributes_ : names of the columns of ``coef_``
+    coef_, intercept_ : k x d and k
+    transitions_ : k x k, [from][to]
+    start_, end_ : scores of the first and the last label
 
     Examples
     --------

@@ -58,6 +58,7 @@ def main():
             "excess-risk": lambda: computed.excess_risk(m4n, style),
             "label-noise": lambda: computed.label_noise(m4n, style, folder),
             "max-min-game": lambda: computed.max_min_game(style),
+            "zero-one": m4n.picture_of_a_loss,
             "gap-over-time": lambda: measured.gap_over_time(data, style),
             "speed": lambda: measured.speed_beside_peers(data, style),
             "data-flow": lambda: diagram.data_flow(style, rooms),

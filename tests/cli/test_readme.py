@@ -62,6 +62,19 @@ def test_a_page_shows_what_the_tool_prints(page):
     assert numbers_now == pytest.approx(numbers, rel=2e-3, abs=1e-9)
 
 
+def words_and_coordinates(picture):
+    text, number = picture.read_text(), r"-?\d+(?:\.\d+)?"
+    return re.sub(number, "#", text), [float(found) for found in re.findall(number, text)]
+
+
+def test_the_picture_of_the_surrogates_is_what_the_tool_draws(tmp_path):
+    run_block("$ m4n loss zero-one --k 3 --out zero-one.svg > log\n", tmp_path)
+    words, numbers = words_and_coordinates(ROOT / "docs" / "images" / "zero-one.svg")
+    words_now, numbers_now = words_and_coordinates(tmp_path / "zero-one.svg")
+    assert words_now == words
+    assert numbers_now == pytest.approx(numbers, rel=2e-3, abs=0.5)
+
+
 def test_a_wrong_number_is_seen():
     words, numbers = words_and_numbers("loss 0.25, 12 epochs, 0.1 s")
     assert (words, numbers) == ("loss #, # epochs, seconds", [0.25, 12])
