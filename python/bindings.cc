@@ -63,6 +63,7 @@ NB_MODULE(_core, module) {
   bind_attributes(module);
   bind_model(module);
   bind_fit(module);
+  bind_parts(module);
   bind_oracles(module);
   bind_structured_oracles(module);
   bind_class_batches(module);
