@@ -11,11 +11,12 @@ M4N     := $(RELEASE)/m4n
 VENV    := build/venv
 LINT_VENV := build/lint-venv
 TORCH_VENV := build/torch-venv
+DASK_VENV := build/dask-venv
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-build python-build python-test test-torch test-cuda test-long test-dev test-asan \
-        test-tsan test-clang test-aarch64 test-wheel test-browser fuzz bench bench-python build-times install format \
-        lint clean
+.PHONY: help build demo test test-build python-build python-test test-torch test-cuda test-dask test-long test-dev \
+        test-asan test-tsan test-clang test-aarch64 test-wheel test-browser fuzz bench bench-python build-times \
+        install format lint clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,7 +66,12 @@ test-torch: python-build $(TORCH_VENV)/ready ## the tests of m4n.torch on the CP
 test-cuda: python-build $(TORCH_VENV)/ready ## the tests of m4n.torch that need a GPU
 	$(PYTEST_TORCH) -m cuda tests/torch
 
+# m4n.dask in an environment of its own, on clusters of processes on this machine.
+test-dask: python-build $(DASK_VENV)/ready ## the tests of m4n.dask
+	PYTHONPATH=$(abspath $(RELEASE)/python) $(DASK_VENV)/bin/python -m pytest tests/dask
+
 $(VENV)/ready: tests/requirements.txt
+$(DASK_VENV)/ready: tests/dask/requirements.txt
 $(TORCH_VENV)/ready: tests/torch/requirements.txt
 $(LINT_VENV)/ready: scripts/lint-requirements.txt
 %/ready:
@@ -75,7 +81,7 @@ $(LINT_VENV)/ready: scripts/lint-requirements.txt
 	$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 
-test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel test-browser fuzz lint ## every test-*, fuzz and lint
+test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel test-dask test-browser fuzz lint ## every test-*, fuzz and lint
 
 test-dev: ## the C++ tests with assertions
 	@scripts/install-deps build test
