@@ -289,6 +289,8 @@ def looked_at(executor: Executor, parts: Sequence[Any], ignored: Sequence[str]) 
 
 def problem_of(estimator: Any, looks: Sequence[Look], grades: Any) -> tuple[np.ndarray, Any]:
     """The classes, and what a fit of the estimator learns, for the library."""
+    if len({own.labels.dtype.kind in "OUS" for own in looks}) > 1:
+        raise Error("some partitions of y hold words and others numbers; expected labels of one kind")
     present = np.unique(np.concatenate([own.labels for own in looks]))
     order = estimator._order(present if grades is None else grades)
     classes, _ = encode(present, present.tolist() if order is None else order)

@@ -200,7 +200,7 @@ def test_what_is_no_collection_is_refused(client):
     frame = dask.dataframe.from_pandas(pandas.DataFrame(X), npartitions=2)
     with pytest.raises(m4n.Error, match="y has 4 partitions and X 2"):
         MaxMinClassifier().fit(frame, yd)
-    with pytest.raises(m4n.Error, match="partition 0 .*NaN"):
+    with pytest.raises(m4n.Error, match="partition . .*NaN"):
         MaxMinClassifier().fit(dask.array.where(Xd > 1, np.nan, Xd), yd)
     with pytest.raises(m4n.Error, match="features"):
         MaxMinClassifier(features="rbf").fit(Xd, yd)

@@ -1,6 +1,8 @@
 """Fits of parts over the executor of threads: the bytes depend on the parts alone, the optimum not even on them."""
 
+import importlib
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -201,5 +203,15 @@ def test_parts_must_be_alike():
         parts = [Rows(X[:60], y[:60]), Rows(other, y[60:])]
         with pytest.raises(Error, match=words):
             fit_parts(MaxMinClassifier(), ThreadExecutor(1), parts, X[:0])
+    with pytest.raises(Error, match="words"):
+        parts = [Rows(X[:60], y[:60]), Rows(X[60:], y[60:].astype(str))]
+        fit_parts(MaxMinClassifier(), ThreadExecutor(1), parts, X[:0])
     with pytest.raises(Error, match="partition 0"):
         fit_parts(MaxMinClassifier(), ThreadExecutor(1), [Rows(X, y[:-1])], X[:0])
+
+
+def test_without_dask_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "dask", None)
+    monkeypatch.delitem(sys.modules, "m4n.dask", raising=False)
+    with pytest.raises(ImportError, match=r"pip install m4n\[dask\]"):
+        importlib.import_module("m4n.dask")
