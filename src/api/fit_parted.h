@@ -28,9 +28,9 @@ using JudgeParts = std::function<double(const Model& model)>;
 
 // `names`: classes and features; no examples. Throws UsageError, with the reason, where the options ask for something
 // that is not trained in parts.
-std::unique_ptr<PartedTraining> parted_training(const TrainOptions& options, const Dataset& names);
+std::unique_ptr<PartedTraining> parted_training(const TrainOptions& requested, const Dataset& names);
 
-Model fit_parted(const TrainOptions& options, const Dataset& names, const PartedData& data, const Round& round,
+Model fit_parted(const TrainOptions& requested, const Dataset& names, const PartedData& data, const Round& round,
                  const JudgeParts& judge, const Context& context);
 
 }  // namespace m4n::detail
