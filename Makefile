@@ -12,11 +12,12 @@ VENV    := build/venv
 LINT_VENV := build/lint-venv
 TORCH_VENV := build/torch-venv
 DOCS_VENV := build/docs-venv
+DASK_VENV := build/dask-venv
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo test test-build python-build python-test test-torch test-cuda test-long test-dev test-asan \
-        test-tsan test-clang test-aarch64 test-wheel test-browser test-faults docs fuzz bench bench-python bench-torch \
-        build-times pictures install format lint clean
+.PHONY: help build demo test test-build python-build python-test test-torch test-cuda test-dask test-long test-dev \
+        test-asan test-tsan test-clang test-aarch64 test-wheel test-browser test-faults docs fuzz bench bench-python \
+        bench-torch build-times pictures install format lint clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,7 +67,12 @@ test-torch: python-build $(TORCH_VENV)/ready ## the tests of m4n.torch on the CP
 test-cuda: python-build $(TORCH_VENV)/ready ## the tests of m4n.torch that need a GPU
 	$(PYTEST_TORCH) -m cuda tests/torch
 
+# m4n.dask in an environment of its own, on clusters of processes on this machine.
+test-dask: python-build $(DASK_VENV)/ready ## the tests of m4n.dask
+	PYTHONPATH=$(abspath $(RELEASE)/python) $(DASK_VENV)/bin/python -m pytest tests/dask
+
 $(VENV)/ready: tests/requirements.txt
+$(DASK_VENV)/ready: tests/dask/requirements.txt
 $(TORCH_VENV)/ready: tests/torch/requirements.txt
 $(LINT_VENV)/ready: scripts/lint-requirements.txt
 $(DOCS_VENV)/ready: docs/requirements.txt
@@ -77,7 +83,9 @@ $(DOCS_VENV)/ready: docs/requirements.txt
 	$*/bin/python -m pip install --quiet --requirement $<
 	@touch $@
 
-test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel docs test-browser test-faults fuzz lint ## every test-*, docs, fuzz and lint
+# Every test-* but those that make test and the GPU are for, the site, fuzzing and lint.
+test-long: test-dev test-asan test-tsan test-clang test-aarch64 test-wheel test-dask docs test-browser test-faults \
+           fuzz lint ## all that is thorough and takes hours: sanitizers, clang, 64-bit ARM, the wheel, faults, fuzz, lint
 
 test-dev: ## the C++ tests with assertions
 	@scripts/install-deps build test

@@ -64,6 +64,7 @@ NB_MODULE(_core, module) {
   bind_model(module);
   bind_fit(module);
   bind_report(module);
+  bind_parts(module);
   bind_oracles(module);
   bind_structured_oracles(module);
   bind_class_batches(module);

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,15 @@ struct Data {
 using CostNumbers =
     std::pair<std::vector<std::string>, nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>>;
 CostColumns cost_columns(const CostNumbers& costs);
+
+// Options by the names of the command line.
+using TextOptions = std::map<std::string, std::string>;
+
+// Costs by rows, the names of their columns where they are not just the classes, and for every cost the column of the
+// data that holds it, where some differ from example to example; or nothing.
+using Costs = std::tuple<std::vector<double>, std::vector<std::string>, std::vector<std::string>>;
+
+TrainOptions train_options(const TextOptions& options, Costs cost);
 
 // Runs of these lengths, one behind the other.
 Groups grouped(const std::vector<std::size_t>& lengths);
@@ -64,6 +74,7 @@ void bind_attributes(nb::module_& module);
 void bind_fit(nb::module_& module);
 void bind_model(nb::module_& module);
 void bind_report(nb::module_& module);
+void bind_parts(nb::module_& module);
 void bind_oracles(nb::module_& module);
 void bind_structured_oracles(nb::module_& module);
 void bind_class_batches(nb::module_& module);

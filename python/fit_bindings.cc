@@ -25,23 +25,8 @@
 namespace m4n::python {
 namespace {
 
-// Options by the names of the command line.
-using TextOptions = std::map<std::string, std::string>;
-
-// Costs by rows, the names of their columns where they are not just the classes, and for every cost the column of the
-// data that holds it, where some differ from example to example; or nothing.
-using Costs = std::tuple<std::vector<double>, std::vector<std::string>, std::vector<std::string>>;
-
 TrainOptions options_for(const Data& data, const TextOptions& options, Costs cost) {
-  TrainOptions out;
-  const std::vector<OptionRow>& table = train_option_table();
-  for (const auto& [name, value] : options) {
-    const auto row = std::find_if(table.begin(), table.end(),
-                                  [&name = name](const OptionRow& candidate) { return candidate.name == name; });
-    if (row == table.end()) throw UsageError("unknown option --" + name);
-    row->set(out, value);
-  }
-  std::tie(out.cost, out.predictions, out.cost_columns) = std::move(cost);
+  TrainOptions out = train_options(options, std::move(cost));
   out.label_edges = data.label_edges;
   return out;
 }
@@ -163,6 +148,19 @@ std::vector<std::string> losses(const std::string& task) {
 }
 
 }  // namespace
+
+TrainOptions train_options(const TextOptions& options, Costs cost) {
+  TrainOptions out;
+  const std::vector<OptionRow>& table = train_option_table();
+  for (const auto& [name, value] : options) {
+    const auto row = std::find_if(table.begin(), table.end(),
+                                  [&name = name](const OptionRow& candidate) { return candidate.name == name; });
+    if (row == table.end()) throw UsageError("unknown option --" + name);
+    row->set(out, value);
+  }
+  std::tie(out.cost, out.predictions, out.cost_columns) = std::move(cost);
+  return out;
+}
 
 void bind_fit(nb::module_& module) {
   nb::class_<WarmStart>(module, "WarmStart", "What a fit leaves for the next one.").def(nb::init<>());

@@ -2,7 +2,7 @@
 The C++ library behind m4n. Use the estimators of the package m4n and m4n.oracle instead.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, overload
 
 import numpy
@@ -251,6 +251,77 @@ def read_log(path: str) -> dict:
 
 def write_file(path: bytes, text: str) -> None:
     """The file is there whole or not at all."""
+
+class ColumnMoments:
+    """What standardising has to know of the columns of some rows."""
+
+    def __getstate__(self) -> tuple: ...
+    def __setstate__(
+        self,
+        arg: tuple[
+            float,
+            Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+            Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+            Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+            bool,
+        ],
+        /,
+    ) -> None: ...
+
+def column_moments(
+    x: object,
+    weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)] | None,
+) -> ColumnMoments: ...
+def standardizer(parts: Sequence[ColumnMoments]) -> tuple:
+    """Mean and inverse scale of the columns, from all parts."""
+
+class Parted:
+    """What a fit in parts learns, without the examples."""
+
+    def __init__(
+        self,
+        options: Mapping[str, str],
+        cost: tuple[Sequence[float], Sequence[str], Sequence[str]],
+        names: Sequence[str],
+        feature_names: Sequence[str],
+    ) -> None: ...
+    def __getstate__(self) -> tuple[dict[str, str], tuple[list[float], list[str], list[str]], list[str], list[str]]: ...
+    def __setstate__(
+        self,
+        arg: tuple[
+            Mapping[str, str], tuple[Sequence[float], Sequence[str], Sequence[str]], Sequence[str], Sequence[str]
+        ],
+        /,
+    ) -> None: ...
+    def round(
+        self,
+        x: object,
+        label: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        w: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        moving: float | None,
+        smoothing: float,
+        centres: tuple[
+            Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+            Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        ]
+        | None,
+        threads: int,
+    ) -> tuple:
+        """Sums and gradient of a part at w, and its centres where they move."""
+
+    def fit(
+        self,
+        examples: int,
+        weight: float,
+        d: int,
+        sparse: bool,
+        mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        inverse_scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        round: Callable,
+        judge: Callable,
+        observe: object | None,
+    ) -> Model: ...
 
 def named_cost(name: str, k: int) -> NDArray[numpy.float64]:
     """The k x k costs of a name, [true][predicted]."""

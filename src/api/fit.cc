@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/model_terms.h"
 #include "api/settings.h"
 #include "core/checksum.h"
 #include "solvers/checkpoint.h"
@@ -53,25 +54,6 @@ TrainReport report_of(const Model& model, const SolveResult& result) {
   r.norm_squared = common.norm_squared;
   r.interrupted = result.interrupted;
   return r;
-}
-
-// What a model says of its training, whatever its structure and its weights.
-ModelCommon described(const TrainOptions& options, const Dataset& data) {
-  ModelCommon out;
-  out.task = options.task;
-  out.surrogate = options.surrogate;
-  out.smoothing = options.smoothing;
-  out.classes = data.class_names;
-  out.feature_names = data.feature_names;
-  out.target_column = options.read.target;
-  out.weights_column = options.read.weights;
-  out.id_column = options.read.id;
-  out.fold_column = options.read.fold;
-  out.ignored_columns = options.read.ignore;
-  out.tol = options.tol;
-  out.n = out.parts = data.examples();
-  out.seed = options.seed;
-  return out;
 }
 
 // Of what a dual point is: those of another kind are no start.
@@ -118,6 +100,26 @@ Context with_files(Context context, const TrainOptions& options, const Dataset& 
   return context;
 }
 
+}  // namespace
+
+ModelCommon described(const TrainOptions& options, const Dataset& data) {
+  ModelCommon out;
+  out.task = options.task;
+  out.surrogate = options.surrogate;
+  out.smoothing = options.smoothing;
+  out.classes = data.class_names;
+  out.feature_names = data.feature_names;
+  out.target_column = options.read.target;
+  out.weights_column = options.read.weights;
+  out.id_column = options.read.id;
+  out.fold_column = options.read.fold;
+  out.ignored_columns = options.read.ignore;
+  out.tol = options.tol;
+  out.n = out.parts = data.examples();
+  out.seed = options.seed;
+  return out;
+}
+
 void add_result(const SolveResult& result, ModelCommon& out) {
   out.solver = result.solver;
   out.epochs = result.epochs;
@@ -125,8 +127,6 @@ void add_result(const SolveResult& result, ModelCommon& out) {
   out.certificate = result.certificate;
   out.interrupted = result.interrupted;
 }
-
-}  // namespace
 
 }  // namespace detail
 

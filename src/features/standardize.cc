@@ -1,7 +1,9 @@
 // Means and standard deviations of columns, dense and sparse, and how they are applied (standardize.h).
 #include "features/standardize.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace m4n::detail {
 namespace {
@@ -24,42 +26,39 @@ double inverse(double variance, double size) {
   return deviation > rounding && std::isfinite(out) ? out : 1 / std::max(size, 1.0);
 }
 
-Standardizer fit(const DenseView& x, std::span<const double> weight) {
-  Standardizer out;
-  out.mean.assign(x.cols, 0.0);
-  std::vector<double> variance(x.cols, 0.0), size(x.cols, 0.0);
-  const double total = total_weight(weight, x.rows);
+ColumnMoments moments(const DenseView& x, std::span<const double> weight) {
+  const std::vector<double> zero(x.cols, 0.0);
+  ColumnMoments out{total_weight(weight, x.rows), zero, zero, zero, true};
+  std::vector<double>&size = out.size, &mean = out.mean, &variance = out.variance;
   for (std::size_t i = 0; i < x.rows; ++i) {
-    const double share = weight_of(weight, i) / total;
+    const double share = weight_of(weight, i) / out.weight;
     const auto row = x.row(i);
     for (std::size_t j = 0; j < x.cols; ++j) {
-      out.mean[j] += share * row[j];
+      mean[j] += share * row[j];
       size[j] = std::max(size[j], std::abs(row[j]));
     }
   }
   for (std::size_t i = 0; i < x.rows; ++i) {
-    const double share = weight_of(weight, i) / total;
+    const double share = weight_of(weight, i) / out.weight;
     const auto row = x.row(i);
     for (std::size_t j = 0; j < x.cols; ++j) {
-      const double deviation = size[j] > 0 ? (row[j] - out.mean[j]) / size[j] : 0.0;
+      const double deviation = size[j] > 0 ? (row[j] - mean[j]) / size[j] : 0.0;
       variance[j] += share * deviation * deviation;
     }
   }
-  out.inverse_scale.resize(x.cols);
-  for (std::size_t j = 0; j < x.cols; ++j) out.inverse_scale[j] = inverse(variance[j], size[j]);
   return out;
 }
 
-Standardizer fit(const SparseView& x, std::span<const double> weight) {
-  Standardizer out;
-  std::vector<double> mean(x.cols, 0.0), variance(x.cols, 0.0), size(x.cols, 0.0), present(x.cols, 0.0);
+ColumnMoments moments(const SparseView& x, std::span<const double> weight) {
+  const std::vector<double> zero(x.cols, 0.0);
+  ColumnMoments out{total_weight(weight, x.rows), zero, zero, zero, false};
+  std::vector<double>&size = out.size, &mean = out.mean, &variance = out.variance, present = zero;
   std::vector<std::size_t> entries(x.cols, 0);
-  const double total = total_weight(weight, x.rows);
   for (std::size_t e = 0; e < x.column.size(); ++e)
     size[x.column[e]] = std::max(size[x.column[e]], std::abs(x.value[e]));
   const auto for_each_entry = [&](auto&& body) {
     for (std::size_t i = 0; i < x.rows; ++i) {
-      const double share = weight_of(weight, i) / total;
+      const double share = weight_of(weight, i) / out.weight;
       const SparseRow row = x.row(i);
       for (std::size_t e = 0; e < row.column.size(); ++e)
         if (size[row.column[e]] > 0) body(row.column[e], row.value[e] / size[row.column[e]], share);
@@ -72,19 +71,49 @@ Standardizer fit(const SparseView& x, std::span<const double> weight) {
   });
   for_each_entry(
       [&](std::size_t j, double value, double share) { variance[j] += share * (value - mean[j]) * (value - mean[j]); });
-  out.inverse_scale.resize(x.cols);
   for (std::size_t j = 0; j < x.cols; ++j) {
     // Rows without an entry are zeros. Where there are none, 1 - present is not zero but its rounding.
     if (entries[j] < x.rows) variance[j] += std::max(1 - present[j], 0.0) * mean[j] * mean[j];
-    out.inverse_scale[j] = inverse(variance[j], size[j]);
+    mean[j] *= size[j];
   }
   return out;
 }
 
 }  // namespace
 
+ColumnMoments column_moments(const FeaturesView& x, std::span<const double> weight) {
+  return std::visit([&](const auto& m) { return moments(m, weight); }, x);
+}
+
+ColumnMoments merged(std::span<const ColumnMoments> parts) {
+  const std::vector<double> zero(parts[0].size.size(), 0.0);
+  ColumnMoments out{0, zero, zero, zero, parts[0].dense};
+  for (const ColumnMoments& part : parts) {
+    out.weight += part.weight;
+    for (std::size_t j = 0; j < zero.size(); ++j) out.size[j] = std::max(out.size[j], part.size[j]);
+  }
+  for (const ColumnMoments& part : parts)
+    for (std::size_t j = 0; j < zero.size(); ++j) out.mean[j] += part.weight / out.weight * part.mean[j];
+  for (const ColumnMoments& part : parts)
+    for (std::size_t j = 0; j < zero.size(); ++j) {
+      if (out.size[j] == 0) continue;
+      const double unit = part.size[j] / out.size[j], apart = (part.mean[j] - out.mean[j]) / out.size[j];
+      out.variance[j] += part.weight / out.weight * (part.variance[j] * unit * unit + apart * apart);
+    }
+  return out;
+}
+
+Standardizer standardizer_of(ColumnMoments moments) {
+  Standardizer out;
+  out.inverse_scale.resize(moments.size.size());
+  for (std::size_t j = 0; j < moments.size.size(); ++j)
+    out.inverse_scale[j] = inverse(moments.variance[j], moments.size[j]);
+  if (moments.dense) out.mean = std::move(moments.mean);
+  return out;
+}
+
 Standardizer fit_standardizer(const FeaturesView& x, std::span<const double> weight) {
-  return std::visit([&](const auto& m) { return fit(m, weight); }, x);
+  return standardizer_of(column_moments(x, weight));
 }
 
 void standardize_row(const Standardizer& s, std::span<const double> row, std::span<double> out) {

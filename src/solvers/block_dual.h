@@ -68,7 +68,6 @@ class AscentOrSmooth {
   }
 
  private:
-  static constexpr double first_smoothing = 0.25;  // in units of the costs
   static constexpr bool falls_apart = SurrogateOfOutputs<S> && std::is_same_v<Scorer, LinearScorer>;
 
   void by_smooth(const Problem<Scorer>& problem, DualPoint<S>& dual, Relay& relay, const GiveUp& give_up) {

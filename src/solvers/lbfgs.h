@@ -101,8 +101,8 @@ class LbfgsMemory {
 // Asked after every step, with the passes so far and the relative gap: whether another solver should go on.
 using GiveUp = std::function<bool(int passes, double relative_gap)>;
 
-template <class Scorer, class Loss>
-SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOptions& options, const Context& context,
+template <class Loss>
+SolveResult lbfgs(std::size_t examples, Loss& loss, const SolverOptions& options, const Context& context,
                   const GiveUp& give_up = {}) {
   SolverStage stage(context);
   if (const SolveResult* over = stage.over()) return *over;
@@ -165,7 +165,7 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
     if (result.given_up) break;
     if (loss.sharpen(value, gradient)) {
       ++result.epochs;
-      result.oracle_calls += problem.examples();
+      result.oracle_calls += examples;
       if (!evaluate()) {
         take_back();
         break;
@@ -195,7 +195,7 @@ SolveResult lbfgs(const Problem<Scorer>& problem, Loss& loss, const SolverOption
     for (int trial = 0; trial < 40; ++trial) {
       for (std::size_t j = 0; j < w.size(); ++j) w[j] = start[j] - t * direction[j];
       ++result.epochs;
-      result.oracle_calls += problem.examples();
+      result.oracle_calls += examples;
       if (!(known = evaluate())) break;
       const double rounding = 1e-15 * std::abs(start_value);
       if (!(value <= start_value + 1e-4 * t * slope + rounding)) {
@@ -260,7 +260,7 @@ void lbfgs_path(Problem<Scorer> problem, const Slope& slope, const PathRequest& 
   for (const double lambda : request.lambdas) {
     problem.lambda = lambda;
     PrimalLoss loss(problem, slope, request.context->threads);
-    emit(lbfgs(problem, loss, solver_options(*request.options), *request.context));
+    emit(lbfgs(problem.examples(), loss, solver_options(*request.options), *request.context));
   }
   leave_point(WeightPoint{weight_vector(scorer)}, *request.context);
 }

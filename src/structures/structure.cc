@@ -11,6 +11,7 @@
 #include "data/input.h"
 #include "data/table.h"
 #include "losses/cost_matrix.h"
+#include "structures/parted.h"
 #include "structures/rows_evaluator.h"
 #include "surrogates/registry.h"
 
@@ -70,6 +71,10 @@ Decoder Structure::decoder(const TrainOptions& options, const LossSummary& loss)
                              ? fmt::format("{} or adversary", to_string(largest))
                              : to_string(usual_decoder(options.surrogate, 0, true, largest))));
   return asked;
+}
+
+std::unique_ptr<PartedTraining> Structure::in_parts(const TrainOptions&, const Dataset&) const {
+  throw UsageError(say("--task {} is not trained in parts on several machines; => train it in memory", name()));
 }
 
 void Structure::read_example_weights(const std::string& path, Dataset& data) {

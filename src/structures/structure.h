@@ -55,6 +55,7 @@ class Evaluator {
 
 class ModelFileReader;
 class ModelFileWriter;
+class PartedTraining;
 
 struct Noun {
   const char *one, *many;
@@ -220,6 +221,9 @@ class Structure {
   // learnt from.
   virtual std::unique_ptr<TrainingSet> prepare(Dataset data, const TrainOptions& options,
                                                const Context& context) const = 0;
+  // The same where examples lie in parts on several machines; `names`: classes and features, no examples. Throws
+  // UsageError where that is not possible.
+  virtual std::unique_ptr<PartedTraining> in_parts(const TrainOptions& options, const Dataset& names) const;
 
   // ---- models
 

@@ -46,6 +46,50 @@ TEST(Standardize, SparseColumnsAreScaledOnly) {
   EXPECT_EQ(std::get<SparseMatrix>(sparse).value.size(), entries);
 }
 
+// Whatever the parts: of one row, with columns of which a part has no entries, of very different sizes.
+TEST(Standardize, PartsTogetherAreTheWhole) {
+  Rng rng(5);
+  Dataset data = test::random_dataset(rng, 60, 4, 2);
+  auto& x = std::get<DenseMatrix>(data.x);
+  std::vector<double> weight;
+  for (std::size_t i = 0; i < 60; ++i) {
+    x.values[i * 4 + 1] *= i < 20 ? 1e-8 : 1e8;
+    x.values[i * 4 + 2] = 0.1;
+    if (i < 20) x.values[i * 4 + 3] = 0;
+    weight.push_back(rng.uniform(0.1, 5));
+  }
+  const SparseMatrix sparse = test::to_sparse(x);
+  const std::size_t ends[] = {0, 20, 21, 60};
+  const auto expect_same = [&](const FeaturesView& whole, auto&& part_of) {
+    std::vector<ColumnMoments> parts;
+    for (std::size_t c = 0; c < 3; ++c)
+      parts.push_back(
+          column_moments(part_of(ends[c], ends[c + 1]), std::span(weight).subspan(ends[c], ends[c + 1] - ends[c])));
+    const Standardizer a = fit_standardizer(whole, weight), b = standardizer_of(merged(parts));
+    ASSERT_EQ(a.mean.size(), b.mean.size());
+    for (std::size_t j = 0; j < 4; ++j) {
+      EXPECT_NEAR(b.inverse_scale[j], a.inverse_scale[j], 1e-12 * a.inverse_scale[j]);
+      if (!a.mean.empty()) EXPECT_NEAR(b.mean[j] * a.inverse_scale[j], a.mean[j] * a.inverse_scale[j], 1e-12);
+    }
+    EXPECT_EQ(b.inverse_scale[2], 1);
+    const std::vector<ColumnMoments> one{column_moments(whole, weight)};
+    EXPECT_EQ(standardizer_of(merged(one)).inverse_scale, a.inverse_scale);
+    EXPECT_EQ(standardizer_of(merged(one)).mean, a.mean);
+  };
+  expect_same(x.view(), [&](std::size_t first, std::size_t last) -> FeaturesView {
+    return DenseView{x.values.data() + first * 4, last - first, 4, 4};
+  });
+  std::vector<std::size_t> starts;
+  expect_same(sparse.view(), [&](std::size_t first, std::size_t last) -> FeaturesView {
+    const std::size_t begin = sparse.row_start[first], count = sparse.row_start[last] - begin;
+    starts.assign(sparse.row_start.begin() + static_cast<std::ptrdiff_t>(first),
+                  sparse.row_start.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+    for (std::size_t& start : starts) start -= begin;
+    return SparseView{starts, std::span(sparse.column).subspan(begin, count),
+                      std::span(sparse.value).subspan(begin, count), last - first, 4};
+  });
+}
+
 TEST(Standardize, ConstantSparseColumnsAreLeftAlone) {
   SparseMatrix x{300, 2, {0}, {}, {}};
   for (std::size_t i = 0; i < 300; ++i) {

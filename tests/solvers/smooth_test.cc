@@ -125,7 +125,8 @@ void expect_right_gradient(const S& surrogate, std::size_t parts, std::span<cons
   LinearScorer scorer(x.view(), parts, true);
   const Problem<LinearScorer> problem{&scorer, label, Groups(n, labels_each), weight, 0.1};
   DualPoint<S> dual(problem, surrogate);
-  SmoothLoss loss(problem, surrogate, dual, 0.3 * surrogate.scale(), 1);
+  SmoothPass pass(problem, surrogate, dual, 1);
+  SmoothLoss loss(pass, problem.lambda, 0.3 * surrogate.scale());
   AlignedVector<double>& w = loss.point();
   for (std::size_t j = 0; j < w.size(); ++j) w[j] = j % kernels::padded(parts) < parts ? rng.normal() : 0.0;
   AlignedVector<double> gradient, other;

@@ -60,7 +60,7 @@ SolveResult by_lbfgs(const Problem<Scorer>& problem, const SolverOptions& option
     return value;
   };
   PrimalLoss loss(problem, slope_of, context.threads);
-  return lbfgs(problem, loss, options, context);
+  return lbfgs(problem.examples(), loss, options, context);
 }
 
 template <class Scorer>

@@ -16,6 +16,7 @@
 #include "core/parallel.h"
 #include "structures/classes/decoder.h"
 #include "structures/classes/labels.h"
+#include "structures/classes/parted.h"
 #include "structures/classes/report.h"
 #include "structures/classes/synthetic.h"
 #include "structures/classes/training.h"
@@ -62,6 +63,10 @@ class Classes : public TableStructure {
   std::unique_ptr<TrainingSet> prepare(Dataset data, const TrainOptions& options,
                                        const Context& context) const override {
     return std::make_unique<ClassTrainingSet>(std::move(data), options, traits().usual_loss, context);
+  }
+
+  std::unique_ptr<PartedTraining> in_parts(const TrainOptions& options, const Dataset& names) const override {
+    return classes_in_parts(options, names, traits().usual_loss);
   }
 
   std::vector<std::string> kinds() const override { return {linear_kind, mapped_kind}; }

@@ -113,6 +113,13 @@ CostMatrix chosen_fixed_cost(const TrainOptions& options, const Dataset& data, c
   return cost;
 }
 
+void describe_costs(const CostMatrix& cost, ModelCommon& common) {
+  common.loss_name = cost.name();
+  common.cost = cost.values();
+  common.predictions = cost.prediction_names();
+  common.cost_columns = cost.columns();
+}
+
 ClassTrainingSet::ClassTrainingSet(Dataset data, const TrainOptions& options, const std::string& usual_loss,
                                    const Context& context)
     : RowTrainingSet(checked(std::move(data)), options, options.bias, context, KernelForm::pairs),
@@ -239,10 +246,7 @@ double ClassTrainingSet::mean_cost(const Dataset& examples, std::span<const std:
 
 void ClassTrainingSet::describe(ModelCommon& common) const {
   RowTrainingSet::describe(common);
-  common.loss_name = cost_.name();
-  common.cost = cost_.values();
-  common.predictions = cost_.prediction_names();
-  common.cost_columns = cost_.columns();
+  describe_costs(cost_, common);
 }
 
 std::shared_ptr<const ModelPart> ClassTrainingSet::finish(std::unique_ptr<Solution> solution) const {

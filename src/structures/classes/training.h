@@ -20,6 +20,9 @@ CostMatrix chosen_cost(const TrainOptions& options, const Dataset& data, const s
 // The same where all examples have the same costs: refuses others.
 CostMatrix chosen_fixed_cost(const TrainOptions& options, const Dataset& data, const std::string& usual_loss);
 
+// What a model remembers of its costs.
+void describe_costs(const CostMatrix& cost, ModelCommon& common);
+
 class ClassTrainingSet : public RowTrainingSet {
  public:
   ClassTrainingSet(Dataset data, const TrainOptions& options, const std::string& usual_loss, const Context& context);
