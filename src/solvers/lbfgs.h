@@ -128,7 +128,7 @@ SolveResult lbfgs(std::size_t examples, Loss& loss, const SolverOptions& options
   if (!evaluate()) {  // a certificate there must be
     std::optional<Certificate> zero;
     if constexpr (requires { loss.at_zero(); })
-      if (!stage.active()) zero = loss.at_zero();
+      if (!stage.saves_at_end()) zero = loss.at_zero();
     if (zero) {
       std::fill(w.begin(), w.end(), 0.0);
       best.offer(*zero, w);
