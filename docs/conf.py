@@ -1,11 +1,13 @@
 """The site that `make docs` builds of these pages: see docs/development.md. Pages read well without it, too."""
 
+import json
 import pathlib
 import re
+import subprocess
 
-import sphinxcontrib.katex
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.errors import ExtensionError
 
 import m4n
 
@@ -24,7 +26,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
-    "sphinxcontrib.katex",
 ]
 templates_path = ["templates"]
 exclude_patterns = ["templates"]
@@ -62,19 +63,43 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"m4n {release}"
-html_theme_options = {"show_prev_next": False, "footer_start": ["copyright"], "footer_end": []}
+html_theme_options = {
+    "show_prev_next": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system
 html_show_sourcelink = False
 html_copy_source = False
 html_static_path = ["static", str(KATEX)]
-html_css_files = ["site.css"]
+html_css_files = ["katex.min.css", "site.css"]
+html_math_renderer = "katex"
 
-# Formulas are drawn while building; one that is wrong ends the build. Pages fetch style and fonts from the site itself.
-katex_prerender = True
-katex_js_path = str(KATEX / "katex.min.js")
-katex_css_path = "katex.min.css"
-sphinxcontrib.katex.KATEX_DEFAULT_OPTIONS = {"throwOnError": True}
-sphinxcontrib.katex.STARTUP_TIMEOUT = sphinxcontrib.katex.RENDER_TIMEOUT = 120.0  # seconds, for busy machines
+DRAW = """const katex = require(process.argv[1]), asked = JSON.parse(require("fs").readFileSync(0));
+const drawn = asked.map(([formula, displayMode]) => katex.renderToString(formula, {displayMode}));
+process.stdout.write(JSON.stringify(drawn));"""
+
+
+def draw_formulas(app, document, name):
+    """All formulas of a page at once; one that is wrong ends the build. Pages need no script to show them."""
+    found = [node for kind in (nodes.math, nodes.math_block) for node in document.findall(kind)]
+    if not found or app.builder.format != "html":
+        return
+    asked = json.dumps([[node.astext(), isinstance(node, nodes.math_block)] for node in found])
+    command = ["node", "-e", DRAW, str(KATEX / "katex.min.js")]
+    done = subprocess.run(command, input=asked, capture_output=True, text=True)
+    if done.returncode:
+        raise ExtensionError(f"a formula of {name}: {done.stderr}")
+    for node, drawn in zip(found, json.loads(done.stdout)):
+        node["drawn"] = drawn
+
+
+def write_formula(translator, node):
+    alone = isinstance(node, nodes.math_block)  # reached by the keyboard, as it may have to be moved sideways
+    translator.body.append(f'<div class="formula" tabindex="0">{node["drawn"]}</div>' if alone else node["drawn"])
+    raise nodes.SkipNode
 
 
 def of_another_library(app, what, name, obj, skip, options):
@@ -102,6 +127,8 @@ def to_the_gallery(app, document):
 
 
 def setup(app):
+    app.add_html_math_renderer("katex", (write_formula, None), (write_formula, None))
+    app.connect("doctree-resolved", draw_formulas)
     app.connect("doctree-read", without_last_empty_lines)
     app.connect("doctree-read", to_the_gallery)
     app.connect("autodoc-skip-member", of_another_library)

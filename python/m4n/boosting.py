@@ -1,12 +1,12 @@
 """Boosted trees for the cost that you state: an objective for XGBoost and LightGBM, and decisions from their scores.
 Neither is needed to import this. docs/boosting.md has examples, and says where it loses.
 
-The loss is the smoothed max-min loss of scores v, with costs divided by the mean cost of a mistake:
+The loss is the smoothed max-min loss of scores v, with costs divided by the mean cost of a mistake::
 
     S(v, y) = max over mu of  min over predictions p of (A mu)_p  +  v . mu  -  (s/2) |mu|^2  +  s/2  -  v_y
 
 The maximiser mu(v) is unique, so the gradient is mu(v) - e_y. What is maximised is s-strongly concave, so mu is
-1/s-Lipschitz, and as mu sums to one, the Hessian H has H 1 = 0. As quadratic forms, with P = I - 1 1^T / k,
+1/s-Lipschitz, and as mu sums to one, the Hessian H has H 1 = 0. As quadratic forms, with P = I - 1 1^T / k::
 
     0  <=  H  <=  P / s  <=  I / s
 

@@ -69,7 +69,7 @@ def words_and_coordinates(picture):
 
 def test_the_picture_of_the_surrogates_is_what_the_tool_draws(tmp_path):
     run_block("$ m4n loss zero-one --k 3 --out zero-one.svg > log\n", tmp_path)
-    words, numbers = words_and_coordinates(ROOT / "docs" / "images" / "zero-one.svg")
+    words, numbers = words_and_coordinates(ROOT / "docs" / "pictures" / "zero-one.svg")
     words_now, numbers_now = words_and_coordinates(tmp_path / "zero-one.svg")
     assert words_now == words
     assert numbers_now == pytest.approx(numbers, rel=2e-3, abs=0.5)
