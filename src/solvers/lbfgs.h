@@ -166,7 +166,9 @@ SolveResult lbfgs(std::size_t examples, Loss& loss, const SolverOptions& options
     if (loss.sharpen(value, gradient)) {
       ++result.epochs;
       result.oracle_calls += examples;
+      std::swap(last_gradient, gradient);
       if (!evaluate()) {
+        std::swap(last_gradient, gradient);
         take_back();
         break;
       }

@@ -212,6 +212,10 @@ class ChainScorer {
   template <class Archive>
   void archive(Archive& a) {
     a.fixed(narrow_, w_);
+    if constexpr (Archive::loading) {  // decoders trust the padding
+      clear_padding(narrow_);
+      clear_padding(w_);
+    }
     stale_ = true;
   }
   // All of w with its padding, for solvers that move it as one vector.
@@ -222,6 +226,11 @@ class ChainScorer {
   const AlignedVector<double>& raw() const requires std::is_same_v<Weight, double> { return w_; }
 
  private:
+  template <class Rows>
+  void clear_padding(Rows& rows) const {
+    for (std::size_t j = 0; j < rows.size(); ++j)
+      if (j % stride_ >= labels_) rows[j] = 0;
+  }
   // The penalties in the flat layout.
   void forbid(std::span<double> v, std::size_t last) const {
     for (std::size_t k = 0; k < labels_; ++k) {

@@ -183,14 +183,20 @@ TEST(LabelSetEvaluation, Bootstrap) {
     EXPECT_EQ(one.metrics[m].second.low, two.metrics[m].second.low);
     EXPECT_EQ(one.metrics[m].second.se, two.metrics[m].second.se);
   }
-  // Rows of weight zero are not there, whatever is drawn.
+  // Rows of weight zero are not there, whatever is drawn; one row alone has no interval.
   std::vector<double> weight(n, 0.0);
   weight[5] = 2;
+  EXPECT_FALSE(bootstrap(model, sets, t, p, weight, 50, 1).loss.known());
+  for (std::size_t j = 0; j < k; ++j) {
+    t[6 * k + j] = t[5 * k + j];
+    p[6 * k + j] = p[5 * k + j];
+  }
+  weight[6] = 1;
   const double only =
       evaluate(model, Groups(1, k), std::span(t).subspan(5 * k, k), std::span(p).subspan(5 * k, k)).loss;
-  const Bootstrap alone = bootstrap(model, sets, t, p, weight, 50, 1);
-  EXPECT_NEAR(alone.loss.low, only, 1e-15);
-  EXPECT_NEAR(alone.loss.high, only, 1e-15);
+  const Bootstrap alike = bootstrap(model, sets, t, p, weight, 50, 1);
+  EXPECT_NEAR(alike.loss.low, only, 1e-15);
+  EXPECT_NEAR(alike.loss.high, only, 1e-15);
 }
 
 TEST(GraphEvaluation, BootstrapDrawsWholeGraphs) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -133,11 +134,14 @@ TEST(PermutationEvaluation, BootstrapOfAMean) {
 // Rows of weight zero are not there, whatever is drawn.
 TEST(PermutationEvaluation, BootstrapLeavesOutWhatHasNoWeight) {
   Rng rng(4, 1);
-  Sample s = random_sample(std::vector<std::size_t>(3, 3), rng);
+  Sample s = random_sample(std::vector<std::size_t>(4, 3), rng);
+  for (auto* positions : {&s.truth, &s.predicted}) std::copy_n(positions->begin() + 6, 3, positions->begin() + 9);
   const FlatModel model = model_of("ranking", 3, "spearman");
-  s.weight = {0, 0, 2};
+  s.weight = {0, 0, 2, 0};
+  EXPECT_FALSE(bootstrap(model, s.items, s.truth, s.predicted, s.weight, 200, 1).loss.known());  // one alone
+  s.weight = {0, 0, 2, 1};
   const double only =
-      evaluate(model, Groups(1, 3), std::span(s.truth).subspan(6), std::span(s.predicted).subspan(6)).loss;
+      evaluate(model, Groups(1, 3), std::span(s.truth).subspan(9), std::span(s.predicted).subspan(9)).loss;
   EXPECT_NEAR(evaluate(model, s.items, s.truth, s.predicted, s.weight).loss, only, 1e-15);
   const Bootstrap found = bootstrap(model, s.items, s.truth, s.predicted, s.weight, 200, 1);
   EXPECT_NEAR(found.loss.low, only, 1e-15);
