@@ -17,7 +17,7 @@ DASK_VENV := build/dask-venv
 .DEFAULT_GOAL := build
 .PHONY: help build demo test test-build python-build python-test test-torch test-cuda test-dask test-long test-dev \
         test-asan test-tsan test-clang test-aarch64 test-wheel test-browser test-faults docs fuzz bench bench-python \
-        bench-torch build-times pictures install format lint clean
+        bench-torch build-times pictures install deb format lint clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s  %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -124,17 +124,25 @@ test-aarch64: build $(VENV)/ready ## 64-bit ARM in qemu: the C++ tests, and mode
 	M4N_TEST_SECONDS=300 M4N_OTHER_BIN=$(abspath $(AARCH64_M4N)) $(PYTEST) tests/cli/test_other_processor.py
 	M4N_TEST_SECONDS=300 M4N_BIN=$(abspath $(AARCH64_M4N)) $(VENV)/bin/python -m pytest tests/cli/test_instruction_sets.py
 
-# From the source distribution to a wheel to a fresh environment that has nothing else, and the tests run there.
-test-wheel: build ## the Python package from source distribution to wheel, tested in a fresh environment
+# From the source distribution to a wheel to a fresh environment that has nothing else, and the tests run there, with
+# the wheel's own tool. What auditwheel says is for the system that built it: docs/install.md.
+WHEEL := build/wheel-test
+test-wheel: ## the Python package from source distribution to wheel, tested in a fresh environment
 	@scripts/install-deps build test
-	rm -rf build/wheel-test && mkdir -p build/wheel-test
-	$(PYTHON) -m venv build/wheel-test/venv
-	build/wheel-test/venv/bin/python -m pip install --quiet build
-	build/wheel-test/venv/bin/python -m build --outdir build/wheel-test .
-	build/wheel-test/venv/bin/python -m pip install --quiet build/wheel-test/*.whl
-	build/wheel-test/venv/bin/python -c "import m4n; print('m4n', m4n.__version__, 'needs nothing else')"
-	build/wheel-test/venv/bin/python -m pip install --quiet --requirement tests/requirements.txt
-	M4N_BIN=$(abspath $(M4N)) build/wheel-test/venv/bin/python -m pytest -n $(JOBS) tests/python
+	rm -rf $(WHEEL) && mkdir -p $(WHEEL)
+	$(PYTHON) -m venv $(WHEEL)/venv
+	$(WHEEL)/venv/bin/python -m pip install --quiet build auditwheel
+	$(WHEEL)/venv/bin/python -m build --outdir $(WHEEL) .
+	$(WHEEL)/venv/bin/python -m auditwheel show $(WHEEL)/*.whl
+	$(WHEEL)/venv/bin/python -m pip install --quiet $(WHEEL)/*.whl
+	$(WHEEL)/venv/bin/python -c "import m4n; print('m4n', m4n.__version__, 'needs nothing else')"
+	$(WHEEL)/venv/bin/python -m pip install --quiet --requirement tests/requirements.txt
+	$(WHEEL)/venv/bin/python -m pytest tests/wheel
+	M4N_BIN=$(abspath $(WHEEL))/venv/bin/m4n $(WHEEL)/venv/bin/python -m pytest -n $(JOBS) tests/python
+
+deb: ## Debian packages in build/deb, looked over by lintian
+	@scripts/install-deps build deb
+	packaging/build-deb
 
 # Every kind of page in Debian's Chromium, looked over by axe-core; pictures of them stay in build/browser. The site of
 # the documentation is looked at where `make docs` has built it.

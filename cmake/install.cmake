@@ -11,7 +11,10 @@ set(M4N_DATADIR ${datadir})
 set(M4N_MANDIR ${mandir})" ${ARGN})
   install(SCRIPT cmake/pages.cmake ${ARGN})
 endfunction()
-if(TARGET m4n-cli)
+if(SKBUILD)  # the wheel: the tool lies among the commands of the environment
+  m4n_install_tool(${SKBUILD_SCRIPTS_DIR} ${SKBUILD_DATA_DIR}/share ${SKBUILD_DATA_DIR}/share/man
+                   COMPONENT python EXCLUDE_FROM_ALL)
+elseif(TARGET m4n-cli)
   m4n_install_tool(${CMAKE_INSTALL_BINDIR} ${CMAKE_INSTALL_DATADIR} ${CMAKE_INSTALL_MANDIR})
 endif()
 install(DIRECTORY include/m4n DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

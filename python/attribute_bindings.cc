@@ -66,7 +66,7 @@ class TokenWriter {
     } else {
       throw nb::type_error(fmt::format("{}: attribute '{}' has a value of type {}; expected a number, a bool, a str, "
                                        "a list of str or a dict",
-                                       where_, name, Py_TYPE(v)->tp_name)
+                                       where_, name, nb::inst_name(value).c_str())
                                .c_str());
     }
   }
@@ -86,7 +86,7 @@ class TokenWriter {
     Py_ssize_t size = 0;
     if (!PyUnicode_Check(name.ptr()))
       throw nb::type_error(
-          fmt::format("{}: found an attribute of type {}; expected a str", where_, Py_TYPE(name.ptr())->tp_name)
+          fmt::format("{}: found an attribute of type {}; expected a str", where_, nb::inst_name(name).c_str())
               .c_str());
     const char* const bytes = PyUnicode_AsUTF8AndSize(name.ptr(), &size);
     if (bytes == nullptr) {
@@ -112,7 +112,7 @@ void append_token(nb::handle token, const std::string& where, AttributeBatch& ba
   else
     throw nb::type_error(
         fmt::format("{}: found a token of type {}; expected a dict of attributes or a list of their names", where,
-                    Py_TYPE(t)->tp_name)
+                    nb::inst_name(token).c_str())
             .c_str());
   batch.end_token();
 }

@@ -3,6 +3,7 @@
 // In other threads Python hears none, and asking would meet an interpreter that is being closed. No thread outlives the
 // call, so a fork between calls is safe.
 #pragma once
+#include <dlfcn.h>
 #include <nanobind/nanobind.h>
 
 #include <atomic>
@@ -31,11 +32,13 @@ class StopFlag {
 // Once Python ends, no thread but the main one gets the GIL: it would be ended in the attempt, which C++ does not
 // survive. Such a thread waits here for the end of the process.
 inline void wait_where_python_ends() {
-#if PY_VERSION_HEX >= 0x030D0000
-  const bool ends = Py_IsFinalizing() != 0;
-#else
-  const bool ends = _Py_IsFinalizing() != 0;
-#endif
+  // The stable ABI has neither name for every version from 3.12 on; the older one ends with 3.12.
+  static int (*const is_finalizing)() = [] {
+    void* found = dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
+    if (found == nullptr) found = dlsym(RTLD_DEFAULT, "_Py_IsFinalizing");
+    return reinterpret_cast<int (*)()>(found);
+  }();
+  const bool ends = is_finalizing() != 0;
   while (ends) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 

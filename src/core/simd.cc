@@ -18,7 +18,7 @@ namespace {
 // The sets that this processor and its system support. What the compiler may use anyway is there. Of the others a few
 // extensions tell: every processor with AVX2 has F16C and LZCNT too, which Highway asks for as well.
 std::int64_t supported_targets() {
-  std::int64_t out = HWY_BASELINE_TARGETS | HWY_SCALAR;
+  std::int64_t out = HWY_BASELINE_TARGETS;
 #if HWY_ARCH_X86
   __builtin_cpu_init();
   const bool sse4 = __builtin_cpu_supports("sse4.2") != 0 && __builtin_cpu_supports("pclmul") != 0 &&

@@ -1,5 +1,6 @@
-"""The lists of packages for other systems have all that scripts/packages.txt has for the build."""
+"""What is written down about packages in several places is the same: names of libraries, and the version."""
 
+import json
 import re
 
 from conftest import ROOT
@@ -30,6 +31,24 @@ def test_the_conda_environment_has_the_names_of_the_table():
     assert {names["conda-forge"] for names in table().values()} <= listed
 
 
-def test_the_citation_names_the_version_of_the_build():
+def test_the_debian_package_asks_for_what_the_build_needs():
+    control = (ROOT / "packaging" / "debian" / "control").read_text()
+    depends = re.search(r"^Build-Depends:\n((?: .*\n)+)", control, re.MULTILINE).group(1)
+    names = {line.split()[0].rstrip(",") for line in depends.splitlines()}
+    # A compiler is there in any case; a cache of what it compiled is of no use for one build.
+    assert names - {"debhelper-compat"} == set(needed_to_build()) - {"g++", "ccache"}
+
+
+def test_the_conda_recipe_has_the_libraries_of_the_table():
+    recipe = (ROOT / "packaging" / "conda" / "meta.yaml").read_text()
+    listed = set(re.findall(r"^    - (\S+)", recipe, re.MULTILINE))
+    libraries = {
+        name for debian, names in table().items() if debian.endswith("-dev") for name in [names["conda-forge"]]
+    }
+    assert libraries and libraries <= listed
+
+
+def test_the_version_is_that_of_the_build():
     version = re.search(r"project\(m4n VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
     assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert json.loads((ROOT / "packaging" / "vcpkg" / "m4n" / "vcpkg.json").read_text())["version"] == version

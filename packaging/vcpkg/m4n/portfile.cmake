@@ -1,0 +1,10 @@
+# The library and the command, of this checkout: vcpkg install m4n --overlay-ports=packaging/vcpkg
+vcpkg_check_linkage(ONLY_STATIC_LIBRARY)
+get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+vcpkg_cmake_configure(SOURCE_PATH "${SOURCE_PATH}" OPTIONS -DM4N_TESTS=OFF)
+vcpkg_cmake_install()
+vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/m4n)
+vcpkg_fixup_pkgconfig()
+vcpkg_copy_tools(TOOL_NAMES m4n AUTO_CLEAN)
+file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/debug/include" "${CURRENT_PACKAGES_DIR}/debug/share")
+vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")
