@@ -1,7 +1,6 @@
 // Whether files can be read and written, asked of the file system (files.h).
 #include "files.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,16 +16,6 @@
 
 namespace m4n::cli {
 namespace fs = std::filesystem;
-namespace {
-
-bool is_special_file(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
-}
-
-}  // namespace
-
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 void require_readable(const std::string& path, std::string_view what) {
@@ -50,30 +39,6 @@ std::vector<std::string> readable_inputs(const std::string& data, const TrainOpt
   return out;
 }
 
-void require_writable(const std::string& path, std::string_view what) {
-  if (is_special_file(path)) return;
-  std::error_code error;
-  if (fs::is_directory(path, error)) throw Error(fmt::format("{} {}: is a directory; name a file in it", what, path));
-  const fs::path parent = fs::path(path).parent_path();
-  const std::string directory = parent.empty() ? "." : parent.string();
-  if (!fs::is_directory(directory, error))
-    throw Error(fmt::format("{} {}: there is no directory {}; create it first", what, path, directory));
-    // Permissions, read-only file systems and quotas have many forms; only making a file tells. One without a name
-    // leaves nothing behind, whatever happens.
-#ifdef O_TMPFILE
-  if (const int nameless = open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600); nameless >= 0) {
-    close(nameless);
-    return;
-  }
-#endif
-  std::string probe = (fs::path(directory) / ".m4n-probe-XXXXXX").string();
-  const int file = mkstemp(probe.data());
-  if (file < 0)
-    throw Error(fmt::format("{} {}: cannot write in directory {}: {}", what, path, directory, std::strerror(errno)));
-  close(file);
-  unlink(probe.c_str());
-}
-
 void require_writable_in_place(const std::string& path, std::string_view what) {
   std::error_code error;
   if (!fs::exists(path, error) || fs::is_directory(path, error)) return require_writable(path, what);
@@ -83,7 +48,7 @@ void require_writable_in_place(const std::string& path, std::string_view what) {
 
 void require_distinct(const std::string& output, std::string_view what, const std::vector<std::string>& others,
                       std::string_view role) {
-  if (is_special_file(output)) return;
+  if (detail::is_special_file(output)) return;
   std::error_code error;
   // What comes by `<` would be overwritten, too.
   if (fs::is_regular_file("/dev/stdin", error) && fs::equivalent(output, "/dev/stdin", error))

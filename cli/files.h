@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/atomic_file.h"
 #include "m4n/options.h"
 
 namespace m4n::cli {
@@ -18,11 +19,9 @@ std::vector<std::string> readable_inputs(const std::string& data, const TrainOpt
 // Throws Error unless the file can be read. `what` is the option, as in "--model".
 void require_readable(const std::string& path, std::string_view what);
 
-// Throws Error unless a new file can be made and renamed to `path`. Devices and pipes, which are written to directly,
-// pass.
-void require_writable(const std::string& path, std::string_view what);
+using detail::require_writable;
 
-// The same for a file that is written in place: an existing one must let itself be written. It is not changed.
+// As require_writable, for a file that is written in place: an existing one must let itself be written. It is not changed.
 void require_writable_in_place(const std::string& path, std::string_view what);
 
 // Throws UsageError if `output` is the same file as one of `others`, which are "an input", or what `role` says.

@@ -18,7 +18,7 @@ try:
     import dask.array
     from dask.distributed import Client, default_client
 except ImportError as error:
-    raise ImportError("m4n.dask needs dask: pip install m4n[dask]") from error
+    raise ModuleNotFoundError("m4n.dask needs dask: pip install m4n[dask]", name="dask") from error
 
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted

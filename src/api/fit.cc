@@ -12,6 +12,7 @@
 
 #include "api/model_terms.h"
 #include "api/settings.h"
+#include "core/atomic_file.h"
 #include "core/checksum.h"
 #include "solvers/checkpoint.h"
 #include "solvers/warm_start.h"
@@ -93,6 +94,7 @@ Context with_files(Context context, const TrainOptions& options, const Dataset& 
   const std::string kind = kind_of_point(structure_named(options.task), options, data);
   if (!options.init.empty()) context.start = start_from(options.init, kind);
   if (options.checkpoint.empty() && options.resume.empty()) return context;
+  if (!options.checkpoint.empty()) require_writable(options.checkpoint, "--checkpoint");
   context.checkpoint =
       std::make_shared<Checkpoint>(options.checkpoint, options.every, Checkpoint::Saves::when_due_and_at_end,
                                    settings_of(options, data, may_differ), kind);

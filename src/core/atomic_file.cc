@@ -16,6 +16,8 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -25,6 +27,7 @@
 #include "core/message.h"
 
 namespace m4n::detail {
+namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void fail(const std::string& path, const char* what, int error) {
@@ -220,6 +223,36 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
   AtomicFile file(path);
   file.write(bytes);
   file.finish();
+}
+
+bool is_special_file(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+void require_writable(const std::string& path, std::string_view what) {
+  if (is_special_file(path)) return;
+  std::error_code error;
+  if (fs::is_directory(path, error)) throw Error(fmt::format("{} {}: is a directory; name a file in it", what, path));
+  const fs::path parent = fs::path(path).parent_path();
+  const std::string directory = parent.empty() ? "." : parent.string();
+  if (!fs::is_directory(directory, error))
+    throw Error(fmt::format("{} {}: there is no directory {}; create it first", what, path, directory));
+  // Permissions, read-only file systems and quotas have many forms; only making a file tells. One without a name
+  // leaves nothing behind, whatever happens.
+#ifdef O_TMPFILE
+  if (const int nameless = open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600); nameless >= 0) {
+    close(nameless);
+    return;
+  }
+#endif
+  std::string probe = (fs::path(directory) / ".m4n-probe-XXXXXX").string();
+  const int file = mkstemp(probe.data());
+  if (file < 0)
+    throw Error(fmt::format("{} {}: cannot write in directory {}: {}", what, path, directory, std::strerror(errno)));
+  close(file);
+  unlink(probe.c_str());
 }
 
 }  // namespace m4n::detail

@@ -28,4 +28,10 @@ class AtomicFile {
 
 void write_file_atomically(const std::string& path, std::string_view bytes);
 
+// A device, a pipe, a terminal.
+bool is_special_file(const std::string& path);
+// Throws Error unless a new file can be made and renamed to `path`, or it is special. `what` is the option, as in
+// "--model".
+void require_writable(const std::string& path, std::string_view what);
+
 }  // namespace m4n::detail
