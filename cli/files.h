@@ -21,7 +21,8 @@ void require_readable(const std::string& path, std::string_view what);
 
 using detail::require_writable;
 
-// As require_writable, for a file that is written in place: an existing one must let itself be written. It is not changed.
+// As require_writable, for a file that is written in place: an existing one must let itself be written. It is not
+// changed.
 void require_writable_in_place(const std::string& path, std::string_view what);
 
 // Throws UsageError if `output` is the same file as one of `others`, which are "an input", or what `role` says.

@@ -239,8 +239,8 @@ void require_writable(const std::string& path, std::string_view what) {
   const std::string directory = parent.empty() ? "." : parent.string();
   if (!fs::is_directory(directory, error))
     throw Error(fmt::format("{} {}: there is no directory {}; create it first", what, path, directory));
-  // Permissions, read-only file systems and quotas have many forms; only making a file tells. One without a name
-  // leaves nothing behind, whatever happens.
+    // Permissions, read-only file systems and quotas have many forms; only making a file tells. One without a name
+    // leaves nothing behind, whatever happens.
 #ifdef O_TMPFILE
   if (const int nameless = open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600); nameless >= 0) {
     close(nameless);

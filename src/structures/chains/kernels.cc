@@ -325,9 +325,7 @@ void backtrack(PaddedRows<const double> forward, const TransitionRows<double>& t
 void backtrack(PaddedRows<const float> forward, const TransitionRows<float>& transitions, std::span<std::int32_t> y) {
   M4N_DISPATCH(BacktrackFloat)(forward, transitions, y);
 }
-Extent row_extent(std::span<const double> in, std::size_t columns) {
-  return M4N_DISPATCH(RowExtent)(in, columns);
-}
+Extent row_extent(std::span<const double> in, std::size_t columns) { return M4N_DISPATCH(RowExtent)(in, columns); }
 void exp_row(std::span<const double> in, std::size_t columns, double shift, std::span<double> out) {
   M4N_DISPATCH(ExpRow)(in, columns, shift, out);
 }

@@ -147,9 +147,7 @@ void graph_normalise_logs(double* table, std::size_t labels, std::size_t size, d
 Extent graph_sum_out(const double* table, std::size_t labels, std::size_t size, double* out) {
   return M4N_DISPATCH(GraphSumOut)(table, labels, size, out);
 }
-double graph_exp(PaddedRows<const double> in, PaddedRows<double> out) {
-  return M4N_DISPATCH(GraphExp)(in, out);
-}
+double graph_exp(PaddedRows<const double> in, PaddedRows<double> out) { return M4N_DISPATCH(GraphExp)(in, out); }
 void graph_weigh(double* table, const double* weight, std::size_t labels, std::size_t size, double* own) {
   M4N_DISPATCH(GraphWeigh)(table, weight, labels, size, own);
 }

@@ -92,15 +92,11 @@ M4N_KERNEL(LogSum);
 M4N_KERNEL(OnOffEntropy);
 M4N_KERNEL(OnOffEntropyProx);
 
-double on_off_log_sum(std::span<const double> s, std::size_t count) {
-  return M4N_DISPATCH(LogSum)(s, count, {});
-}
+double on_off_log_sum(std::span<const double> s, std::size_t count) { return M4N_DISPATCH(LogSum)(s, count, {}); }
 double on_off_log_sum(std::span<const double> s, std::size_t count, std::span<double> m) {
   return M4N_DISPATCH(LogSum)(s, count, m);
 }
-double on_off_entropy(std::span<const double> m, std::size_t count) {
-  return M4N_DISPATCH(OnOffEntropy)(m, count);
-}
+double on_off_entropy(std::span<const double> m, std::size_t count) { return M4N_DISPATCH(OnOffEntropy)(m, count); }
 void on_off_entropy_prox(std::span<const double> s, double c, std::size_t count, std::span<double> m) {
   M4N_DISPATCH(OnOffEntropyProx)(s, c, count, m);
 }

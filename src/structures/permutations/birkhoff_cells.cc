@@ -269,9 +269,7 @@ void BirkhoffCells::shape(std::size_t m) {
 void weigh(const BirkhoffCells& cells, BirkhoffNewton& newton) { M4N_DISPATCH(Weigh)(cells, newton); }
 void aim(BirkhoffCells& cells, double target, bool corrector) { M4N_DISPATCH(Aim)(cells, target, corrector); }
 void multiply(const BirkhoffNewton& newton, BirkhoffCells& cells) { M4N_DISPATCH(Multiply)(newton, cells); }
-double sum_errors(const BirkhoffCells& cells, BirkhoffNewton& newton) {
-  return M4N_DISPATCH(SumErrors)(cells, newton);
-}
+double sum_errors(const BirkhoffCells& cells, BirkhoffNewton& newton) { return M4N_DISPATCH(SumErrors)(cells, newton); }
 void move_sums(const BirkhoffNewton& newton, BirkhoffCells& cells) { M4N_DISPATCH(MoveSums)(newton, cells); }
 double primal_length(const BirkhoffCells& cells, double share) {
   const double most = M4N_DISPATCH(PrimalSteepest)(cells);
