@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "command.h"
-#include "core/option_values.h"
 #include "m4n/evaluate.h"
 #include "messages.h"
 #include "reports/report.h"
@@ -30,14 +29,9 @@ int run(const EvalArguments& arguments) {
   Input input = Input::open(arguments.data);
   LineReader lines(input, {arguments.context.threads});
   const Examples examples = structure.read(lines, model, arguments.options.read, Truth::required, arguments.model);
-  const std::vector<std::string> unseen(
-      examples.names.begin() + static_cast<std::ptrdiff_t>(std::min(model.k(), examples.names.size())),
-      examples.names.end());
   const std::vector<std::int32_t> predicted =
       structure.predictor(model)->predict(examples.data, &examples, arguments.context);
-  if (!unseen.empty())
-    warn(fmt::format("{}: labels that {} has never seen, counted as errors: {}", arguments.data, arguments.model,
-                     shown_list(unseen, 10)));
+  warn_of_unseen(examples, model, arguments.data, arguments.model);
   std::optional<Bootstrap> intervals;
   if (arguments.replicates > 0)
     intervals = bootstrap(model, examples, predicted, arguments.replicates, arguments.options.seed, arguments.context);

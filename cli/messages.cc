@@ -8,8 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "command.h"
+#include "core/option_values.h"
 #include "data/text.h"
 #include "m4n/error.h"
 
@@ -37,6 +39,13 @@ void note(Talk talk, std::string_view text) {
 void warn(std::string_view text) { write_line("warning: ", text); }
 
 void report_error(std::string_view text) { write_line("error: ", text); }
+
+void warn_of_unseen(const Examples& examples, const Model& model, const std::string& data, const std::string& name) {
+  if (examples.names.size() <= model.k()) return;
+  const std::vector<std::string> unseen(examples.names.begin() + static_cast<std::ptrdiff_t>(model.k()),
+                                        examples.names.end());
+  warn(fmt::format("{}: labels that {} has never seen, counted as errors: {}", data, name, shown_list(unseen, 10)));
+}
 
 void print(std::string_view text, Printed kind) {
   std::string safe;

@@ -18,6 +18,8 @@ enum class Talk { all, warnings };
 void note(Talk talk, std::string_view text);
 void warn(std::string_view text);
 void report_error(std::string_view text);
+// That data have labels which the model was not trained on, if they have.
+void warn_of_unseen(const Examples& examples, const Model& model, const std::string& data, const std::string& name);
 
 // On stdout: data as they are, but on a terminal, which must not obey a name, as printable() has them; words for people
 // so wherever they go; styled text as it is. Throws Error if it cannot be written (a full disk); `finish_output` does

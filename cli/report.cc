@@ -54,6 +54,7 @@ int run(const ReportArguments& arguments, const Parameters& parameters) {
   const Model model = Model::load(arguments.model);
   std::optional<Examples> examples;
   if (!arguments.data.empty()) examples = read_with_or_without_labels(arguments, model);
+  if (examples) warn_of_unseen(*examples, model, arguments.data, arguments.model);
   PageRequest request;
   request.model = file_name(arguments.model);
   request.data = arguments.data == "-" ? "standard input" : file_name(arguments.data);

@@ -11,6 +11,7 @@
 #include "messages.h"
 #include "progress.h"
 #include "reports/report.h"
+#include "solvers/checkpoint.h"
 #include "structures/structure.h"
 
 namespace m4n::cli {
@@ -29,6 +30,8 @@ void check(const TrainArguments& arguments) {
   const TrainOptions& options = arguments.options;
   const std::vector<std::string> inputs = readable_inputs(arguments.data, options);
   if (!options.resume.empty()) require_readable(options.resume, "--resume");
+  if (!options.resume.empty() && !options.init.empty())
+    throw UsageError("--resume and --init: a fit that is resumed has begun already; give one of them");
   if (!arguments.model.empty()) {
     require_distinct(arguments.model, "--model", inputs);
     require_distinct(arguments.model, "--model", {options.resume}, "--resume");
@@ -37,7 +40,7 @@ void check(const TrainArguments& arguments) {
   if (!options.checkpoint.empty()) {
     require_distinct(options.checkpoint, "--checkpoint", inputs);
     require_distinct(options.checkpoint, "--checkpoint", {arguments.model}, "--model");
-    require_writable(options.checkpoint, "--checkpoint");
+    detail::require_place_for_checkpoint(options.checkpoint);
   }
   if (!arguments.log.empty()) {
     require_distinct(arguments.log, "--log", inputs);
@@ -106,6 +109,7 @@ Action declare_train(Parameters& parameters) {
       arguments->data);
   parameters.file("model", "OUT.m4n", "where the model is saved; without it nothing is saved", arguments->model);
   parameters.train_options_except(arguments->options, {});
+  parameters.require_with("every", "checkpoint");
   parameters.threads(arguments->context);
   parameters.file("log", "FILE.jsonl", "one JSON line per certificate: epoch, seconds, primal, dual, relative_gap",
                   arguments->log);

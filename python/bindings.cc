@@ -18,13 +18,18 @@ std::string with_underscores(std::string_view option) {
   return out;
 }
 
+// A message may quote bytes of a file that are no text.
+nb::object readable(const std::string& text) {
+  return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
 // As m4n.Error; m4n/_options.py gives options the names that parameters have.
 void raise(const Error& error) {
   const nb::object type = nb::module_::import_("m4n._errors").attr("Error");
-  nb::object raised = type(error.message().text(with_underscores));
+  nb::object raised = type(readable(error.message().text(with_underscores)));
   raised.attr("pieces") = pieces_of(error.message());
   raised.attr("option") = error.details().option;
-  raised.attr("value") = error.details().value;
+  raised.attr("value") = readable(error.details().value);
   raised.attr("expected") = error.details().expected;
   raised.attr("remedy") = error.details().remedy;
   PyErr_SetObject(type.ptr(), raised.ptr());
@@ -32,10 +37,15 @@ void raise(const Error& error) {
 
 }  // namespace
 
+void raise_os_error(const Error& error) {
+  PyErr_SetObject(PyExc_OSError, readable(error.what()).ptr());
+  throw nb::python_error();
+}
+
 nb::list pieces_of(const Message& message) {
   nb::list out;
   for (const auto& [is_option, text, is_remedy] : message.pieces())
-    out.append(nb::make_tuple(is_option, text, is_remedy));
+    out.append(nb::make_tuple(is_option, readable(text), is_remedy));
   return out;
 }
 

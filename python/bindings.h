@@ -53,6 +53,9 @@ inline Context with_threads(unsigned threads) {
 // A training as numpy has it: an array by quantity, an entry by certificate.
 nb::dict log_columns(const std::vector<Progress>& log);
 
+// What cannot be written, as an OSError.
+[[noreturn]] void raise_os_error(const Error& error);
+
 // write(path) without the GIL; what it refuses is an OSError. Paths are bytes, as the system has them.
 template <class Write>
 void write_to(const nb::bytes& path, const Write& write) {
@@ -61,8 +64,7 @@ void write_to(const nb::bytes& path, const Write& write) {
     const nb::gil_scoped_release released;
     write(name);
   } catch (const Error& error) {
-    PyErr_SetString(PyExc_OSError, error.what());
-    throw nb::python_error();
+    raise_os_error(error);
   }
 }
 

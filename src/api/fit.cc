@@ -12,7 +12,6 @@
 
 #include "api/model_terms.h"
 #include "api/settings.h"
-#include "core/atomic_file.h"
 #include "core/checksum.h"
 #include "solvers/checkpoint.h"
 #include "solvers/warm_start.h"
@@ -94,7 +93,7 @@ Context with_files(Context context, const TrainOptions& options, const Dataset& 
   const std::string kind = kind_of_point(structure_named(options.task), options, data);
   if (!options.init.empty()) context.start = start_from(options.init, kind);
   if (options.checkpoint.empty() && options.resume.empty()) return context;
-  if (!options.checkpoint.empty()) require_writable(options.checkpoint, "--checkpoint");
+  if (!options.checkpoint.empty()) require_place_for_checkpoint(options.checkpoint);
   context.checkpoint =
       std::make_shared<Checkpoint>(options.checkpoint, options.every, Checkpoint::Saves::when_due_and_at_end,
                                    settings_of(options, data, may_differ), kind);

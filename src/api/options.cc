@@ -283,10 +283,12 @@ std::vector<OptionRow> make_table() {
   add(real({"tol", "X", "1e-3", "stop when the relative duality gap (P - D) / |P| is at most X"}, fraction_range,
            &T::tol));
   add(whole({"epochs", "N", "1000", "at most N passes over the data"}, 1, max_int, &T::epochs));
-  add(real({"time-limit", "SECONDS", "none",
-            "stop solving after that long, with the best weights so far; in cv the limit of each fit", every_task,
-            on_the_run},
-           positive, &T::time_limit));
+  add(real(
+      {"time-limit", "SECONDS", "none",
+       "stop solving after that long, with the best weights so far; in cv the limit of each fit, with --resume that "
+       "of all runs together",
+       every_task, on_the_run},
+      positive, &T::time_limit));
   add(text({"checkpoint", "FILE.m4nc", "none",
             "keep in FILE where training stands, so that --resume can go on from there; cv keeps its fits by --out",
             every_task, on_the_run},

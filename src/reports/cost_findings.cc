@@ -99,7 +99,7 @@ CrfBaseline crf_baseline(const Model& model, const Examples& examples, const Pag
     std::swap(out.examples[i], out.examples[i + rng.below(out.examples.size() - i)]);
   out.examples.resize(count);
   if (count < 4) {
-    out.why = "there are too few examples";
+    out.why = data.examples() < 4 ? "there are too few examples" : "the model knows the labels of too few examples";
     return out;
   }
   try {

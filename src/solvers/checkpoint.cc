@@ -2,6 +2,7 @@
 #include "solvers/checkpoint.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -25,7 +26,13 @@ constexpr int least_pause = 10;  // between two times of saving, in units of how
 
 }  // namespace
 
+void require_place_for_checkpoint(const std::string& path) {
+  require_writable(path, "--checkpoint");
+  if (std::filesystem::is_fifo(path)) throw Error(say("--checkpoint {}: is a pipe; => name a file", path));
+}
+
 CheckpointFile read_checkpoint(const std::string& path) {
+  if (std::filesystem::is_fifo(path)) refuse(path, "is a pipe");
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse(path, "cannot be opened");
   std::string bytes(magic.size(), '\0');

@@ -91,6 +91,9 @@ class Checkpoint {
   std::string resumed_, resumed_state_;  // the file to go on from, and its bytes from the dual point on; none: afresh
 };
 
+// Throws Error unless checkpoints can be kept at that path.
+void require_place_for_checkpoint(const std::string& path);
+
 // What a file says beside the state of solvers.
 struct CheckpointFile {
   Settings settings;

@@ -166,7 +166,12 @@ class Watch {
     return stopped_ = expired();
   }
   // The question itself; may be asked from several threads.
-  bool expired() const { return cancelled() || (options_->time_limit > 0 && seconds() > options_->time_limit); }
+  bool expired() const {
+    if (grace_ends_ > 0) return seconds() > grace_ends_;
+    return cancelled() || (options_->time_limit > 0 && seconds() > options_->time_limit);
+  }
+  // From now on only the clock counts: so many seconds are left.
+  void grace(double left) { grace_ends_ = seconds() + left; }
   bool interrupted() const { return cancelled(); }
   // The seconds so far go on.
   template <class Archive>
@@ -194,6 +199,7 @@ class Watch {
   std::chrono::steady_clock::time_point start_;
   std::size_t pending_ = 0;
   bool stopped_ = false;
+  double grace_ends_ = 0;  // 0: none was given
 };
 
 // Asks a watch, if there is one, every few milliseconds: for loops whose steps may be short or long. One for each

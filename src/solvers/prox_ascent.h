@@ -261,8 +261,18 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
   }
   stage.pause_at_end(state);
   result.epochs = static_cast<int>(std::ceil(visits / static_cast<double>(n)));
-  // A caller who stops the solver gets the best certified weights at once, if there are any.
-  if (certified_at != visits && !(stopped && best.known())) look(nullptr);
+  // A caller who stops the solver gets the best certified weights at once, if there are any: those of now where a
+  // certificate takes but a moment.
+  if (certified_at != visits) {
+    const bool hurried = stopped && best.known();
+    const std::size_t pass = n * problem.scorer->work(0);
+    if (!hurried || pass <= Watch::question_interval) {
+      look(nullptr);
+    } else if (!HasCoefficients<Scorer> && pass <= 100 * Watch::question_interval) {
+      watch.grace(0.1);
+      look(&watch);
+    }
+  }
   best.restore(*problem.scorer);
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();

@@ -202,6 +202,20 @@ TEST(FitSolvers, ThreadsDoNotShowInThePapersSolverNorWithAsymmetricCosts) {
   expect_same_bytes_for_any_number_of_threads(data, o);
 }
 
+// Certificates come more and more rarely; a fit that is stopped between two of them gets one where it stands.
+TEST(FitSolvers, AStoppedFitIsCertifiedWhereItStands) {
+  Rng rng(9);
+  const Dataset data = random_dataset(rng, 300, 20, 6, 0.5);
+  TrainOptions o = options_of({SurrogateKind::m3n, "zero-one", 0}, 1e-6, 1e-15);
+  o.solver = SolverKind::prox;
+  int questions = 0, certified = 0;
+  Context context{1, [&](const Progress& progress) { certified = progress.epoch; }, [&] { return ++questions > 30; }};
+  const FitResult found = fit(data, o, context);
+  EXPECT_TRUE(found.report.interrupted);
+  EXPECT_GT(certified, 30);
+  EXPECT_EQ(found.model.common().epochs, certified);
+}
+
 TEST(FitSolvers, CrfByBlocksEqualsCrfByLbfgs) {
   Rng rng(5);
   for (const double lambda : {1.0, 1e-2, 1e-5}) {

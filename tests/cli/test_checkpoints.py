@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import random
 import resource
 import signal
@@ -81,6 +82,12 @@ def test_checkpoints_are_checked(m4n, tmp_path):
     assert "no directory" in m4n("train", data, "--checkpoint", tmp_path / "no" / "kept", expect=FAILED).stderr
     assert "also --model" in m4n("train", data, "--model", model, "--checkpoint", model, expect=WRONG_USAGE).stderr
     assert "--every: found '-1'" in m4n("train", data, "--checkpoint", kept, "--every", "-1", expect=WRONG_USAGE).stderr
+    assert "--every requires --checkpoint" in m4n("train", data, "--every", 3, expect=WRONG_USAGE).stderr
+    both = m4n("train", data, "--resume", kept, "--init", kept, expect=WRONG_USAGE)
+    assert "give one of them" in both.stderr
+    os.mkfifo(tmp_path / "pipe")  # nobody would ever read from it, or write to it
+    for option in ("--checkpoint", "--resume"):
+        assert "is a pipe" in m4n("train", data, option, tmp_path / "pipe", expect=FAILED).stderr
     assert "--checkpoint" in m4n("cv", data, "--checkpoint", kept, expect=WRONG_USAGE).stderr
 
 

@@ -161,7 +161,9 @@ def test_weights_and_unseen_labels(m4n, tmp_path):
     judged = tmp_path / "judged.csv"
     judged.write_text(data.read_text().replace("setosa,1", "tulip,1"))
     loss = m4n.json("eval", model, judged, "--weights", "w")["loss"]
-    page = Page(m4n("report", model, judged, "--weights", "w", expect=DONE).stdout)
+    result = m4n("report", model, judged, "--weights", "w", expect=DONE)
+    assert "never seen, counted as errors: 'tulip'" in result.stderr
+    page = Page(result.stdout)
     assert f"costs {loss:.4g} in the mean" in page.text and "(unseen in training)" in page.text
 
 

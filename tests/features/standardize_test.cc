@@ -69,7 +69,9 @@ TEST(Standardize, PartsTogetherAreTheWhole) {
     ASSERT_EQ(a.mean.size(), b.mean.size());
     for (std::size_t j = 0; j < 4; ++j) {
       EXPECT_NEAR(b.inverse_scale[j], a.inverse_scale[j], 1e-12 * a.inverse_scale[j]);
-      if (!a.mean.empty()) EXPECT_NEAR(b.mean[j] * a.inverse_scale[j], a.mean[j] * a.inverse_scale[j], 1e-12);
+      if (!a.mean.empty()) {
+        EXPECT_NEAR(b.mean[j] * a.inverse_scale[j], a.mean[j] * a.inverse_scale[j], 1e-12);
+      }
     }
     EXPECT_EQ(b.inverse_scale[2], 1);
     const std::vector<ColumnMoments> one{column_moments(whole, weight)};

@@ -2,13 +2,16 @@
 
 import copy
 import pickle
+import re
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import m4n
 from m4n import oracle
+from m4n._options import shown
 from m4n.boosting import objective
 
 RNG = np.random.default_rng(0)
@@ -103,7 +106,7 @@ def test_weights_and_the_native_interfaces():
 
 
 def test_what_is_refused():
-    y, v = [0, 1], np.zeros((2, K))
+    y = [0, 1]
     for wrong in (0, -1, np.inf, np.nan):
         with pytest.raises(m4n.Error, match="smoothing must be a positive number"):
             objective(smoothing=wrong)
@@ -111,22 +114,80 @@ def test_what_is_refused():
         objective("cheap")
     with pytest.raises(m4n.Error, match=r"cost has the shape \(2, 3\)"):
         objective([[0, 1, 2], [1, 0, 2]])
-    for same in (np.ones((3, 3)), np.full((3, 3), np.inf), [[0.0]]):
-        with pytest.raises(m4n.Error, match="cost must be costs that are finite and not all the same"):
-            objective(same)
+    with pytest.raises(m4n.Error, match="cost must be costs of two classes or more"):
+        objective([[0.0]])
     with pytest.raises(m4n.Error, match=r"cost has the shape \(\)"):
         objective(3)
     with pytest.raises(TypeError, match="cost must be a name or k x k numbers"):
         objective([[0, 1], [1]])
-    with pytest.raises(m4n.Error, match=r"cost has the shape \(4, 4\); expected \(3, 3\)"):
-        objective(RANDOM)(y, np.zeros((2, 3)))
-    with pytest.raises(m4n.Error, match="y_true must be the numbers of classes, from 0; found 0.5"):
-        objective(RANDOM)([0, 0.5], v)
-    with pytest.raises(m4n.Error, match=r"y\[1\] is 4; expected 0 to 3"):
-        objective(RANDOM)([0, 4], v)
-    with pytest.raises(m4n.Error, match="a row for each of 2 examples"):
-        objective(RANDOM)(y, v.ravel())
     with pytest.raises(m4n.Error, match=r"scores\[1, 2\]"):
         objective(RANDOM)(y, [[0, 0, 0, 0], [0, 0, np.nan, 0]])
     with pytest.raises(m4n.Error, match="scores has the shape"):
         objective(RANDOM).decode(np.zeros((2, 3, 4)))
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        (-3.0, "the wrong prediction costs -3, no more than the right one"),
+        (0.0, "the wrong prediction costs 0, no more than the right one"),
+        (np.nan, "is nan; expected a finite number"),
+        (np.inf, "is inf; expected a finite number"),
+        (1e308, r"the cost 1e\+308 is beyond"),
+    ],
+)
+def test_costs_are_refused_at_once_as_they_were_given(wrong, message):
+    with pytest.raises(m4n.Error, match=message):
+        objective([[0, 700, 700], [700, 0, wrong], [700, 700, 0]])
+
+
+def test_costs_in_a_data_frame():
+    words, mixed = list("dacb"), [2, 0, 3, 1]
+    assert np.array_equal(objective(pd.DataFrame(RANDOM, words, words)).cost, RANDOM)
+    numbered = pd.DataFrame(RANDOM, range(K), range(K))
+    for frame in (numbered, numbered.loc[mixed, mixed], numbered.loc[mixed], numbered.loc[mixed, mixed[::-1]]):
+        assert np.array_equal(objective(frame).cost, RANDOM)
+    for columns in (sorted(words), list("dacx"), list(range(K))):
+        with pytest.raises(m4n.Error, match=r"cost has the rows \['d', 'a', .* and columns .*; expected the same"):
+            objective(pd.DataFrame(RANDOM, words, columns))
+    with pytest.raises(m4n.Error, match="expected the same names, each once"):
+        objective(pd.DataFrame(RANDOM, list("aabc"), list("aabc")))
+
+
+@pytest.mark.parametrize("shape", [(5,), (5, 1), (5, 3), (5, 5)])
+def test_scores_of_another_number_of_classes(shape):
+    loss = objective(RANDOM)
+    expected = re.escape(f"has the shape {shape}; expected (n, 4). ")
+    with pytest.raises(m4n.Error, match=f"scores {expected}.*output_margin=True.*raw_score=True"):
+        loss.decode(np.zeros(shape))
+    with pytest.raises(m4n.Error, match=f"y_pred {expected}.*num_class"):
+        loss(np.zeros(5), np.zeros(shape))
+
+
+@pytest.mark.parametrize("cost", ["zero-one", RANDOM, [[0, 1], [3, 0]]])
+def test_classes_are_no_scores(cost):
+    with pytest.raises(m4n.Error, match=r"scores holds whole numbers .*\(3,\).*output_margin=True.*raw_score=True"):
+        objective(cost).decode(np.array([0, 1, 1]))
+
+
+@pytest.mark.parametrize("wrong", [-1, 4, 0.5, 1e300, np.nan, None, "1", "good", 10**400])
+def test_labels_that_are_no_numbers_of_classes(wrong):
+    message = "expected the number of a class, 0 to 3"
+    with pytest.raises(m4n.Error, match=rf"y_true\[1\] is .*; {message}"):
+        objective(RANDOM)(np.array([0, wrong], dtype=object), np.zeros((2, K)))
+    with pytest.raises(m4n.Error, match=rf"is {re.escape(shown(wrong))}; {message}"):
+        objective(RANDOM)([wrong] * 2, np.zeros((2, K)))
+    with pytest.raises(m4n.Error, match=r"y_true\[1\] is 'good'"):
+        objective(RANDOM)([0, "good"], np.zeros((2, K)))
+    with pytest.raises(m4n.Error, match=r"y_true has the shape \(3,\); expected \(2,\)"):
+        objective(RANDOM)([0, 1, 2], np.zeros((2, K)))
+
+
+def test_weights_that_are_none():
+    loss, y, v = objective(RANDOM), [0, 1], np.zeros((2, K))
+    for wrong in (np.nan, -1.0, np.inf, None):
+        with pytest.raises(m4n.Error, match=r"sample_weight\[1\] is .*; expected a number that is finite"):
+            loss(y, v, [1.0, wrong])
+    for wrong in ([1.0], [1.0, 1, 1], [[1.0, 1]]):
+        with pytest.raises(m4n.Error, match=r"sample_weight has the shape .*; expected \(2,\)"):
+            loss(y, v, wrong)

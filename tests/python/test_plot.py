@@ -1,5 +1,6 @@
 """Displays: their numbers against numpy and scikit-learn, and what they refuse."""
 
+import re
 import subprocess
 import sys
 
@@ -156,6 +157,28 @@ def test_what_the_cost_display_refuses():
         CostConfusionDisplay.from_estimator(model, X, y[1:])
     with pytest.raises(m4n.Error, match="cost_matrix must be one of"):
         CostConfusionDisplay.from_predictions(y, y, "hamming")
+    with pytest.raises(m4n.Error, match="labels names 'a' twice"):
+        CostConfusionDisplay.from_predictions(["a", "b"], ["a", "b"], labels=["a", "b", "a"])
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -1.0, 1e308])
+def test_costs_that_have_no_shares(wrong):
+    names = np.array(["a", "b"])
+    costs = np.array([[0, 1], [wrong, 0]])
+    for given in (costs, costs.tolist(), pd.DataFrame(costs, names, names)):
+        message = rf"row 'b' \(truth\), column 'a' \(prediction\): the cost is {re.escape(f'{wrong:g}')}; expected"
+        with pytest.raises(m4n.Error, match=message):
+            CostConfusionDisplay.from_predictions(names, names, given)
+    by_example = np.stack([[[0, 1], [1, 0]], costs])
+    with pytest.raises(m4n.Error, match="of example 2 .*: row 'b' .*, column 'a'"):
+        CostConfusionDisplay.from_predictions(names, names, by_example)
+
+
+def test_an_estimator_that_gains_has_no_shares_either():
+    X, y = blobs(n=60)
+    model = m4n.MaxMinClassifier(COST - 5 * np.eye(3)).fit(X, y)
+    with pytest.raises(m4n.Error, match="row 0 .*, column 0 .*: the cost is -5; .*add the same amount"):
+        CostConfusionDisplay.from_estimator(model, X, y)
 
 
 # ---- how lambda was chosen
@@ -316,14 +339,39 @@ def test_what_the_reliability_display_refuses():
         ReliabilityDisplay.from_estimator(ranker, X, ranks)
     with pytest.raises(m4n.Error, match="y_prob has 2 columns for the 3 classes"):
         ReliabilityDisplay.from_predictions(y, np.full((60, 2), 0.5))
-    with pytest.raises(m4n.Error, match="y_prob must be n x k probabilities, from 0 to 1"):
-        ReliabilityDisplay.from_predictions(y, np.full((60, 3), 1.5))
+    with pytest.raises(m4n.Error, match="y_prob must be n x k probabilities"):
+        ReliabilityDisplay.from_predictions(y, np.full(60, 0.5))
     with pytest.raises(m4n.Error, match="y_true is empty"):
         ReliabilityDisplay.from_predictions([], np.zeros((0, 3)))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         ReliabilityDisplay.from_predictions(y[1:], np.full((60, 3), 0.3))
-    with pytest.raises(m4n.Error, match="n_bins"):
-        ReliabilityDisplay.from_predictions(y, np.full((60, 3), 0.3), n_bins=0)
+    for wrong in (0, 1001, 2.5, True, "10"):
+        with pytest.raises(m4n.Error, match="n_bins must be a whole number from 1 to 1000"):
+            ReliabilityDisplay.from_predictions(y, np.full((60, 3), 1 / 3), n_bins=wrong)
+    assert ReliabilityDisplay.from_predictions(y, np.full((60, 3), 1 / 3), n_bins=np.int64(1000)).curves
+    with pytest.raises(m4n.Error, match="y_true holds 7, which is none of 0, 1, 2"):
+        ReliabilityDisplay.from_predictions(np.where(y == 0, 7, y), np.full((60, 3), 1 / 3), labels=[0, 1, 2])
+    with pytest.raises(m4n.Error, match="labels names 1 twice"):
+        ReliabilityDisplay.from_predictions(y, np.full((60, 3), 1 / 3), labels=[0, 1, 1])
+    with pytest.raises(m4n.Error, match="y_true must be n x k of 0 and 1; found 2"):
+        ReliabilityDisplay.from_predictions([[0, 1], [2, 0]], np.full((2, 2), 0.3))
+
+
+@pytest.mark.parametrize(
+    "row, expected",
+    [
+        ([0.5, 0.4, 0.098], "probabilities that sum to 1"),
+        ([0.9, 0.9, 0.9], "probabilities that sum to 1"),
+        ([1.5, -0.5, 0.0], "probabilities from 0 to 1"),
+        ([np.nan, 0.5, 0.5], "probabilities from 0 to 1"),
+    ],
+)
+def test_rows_that_are_no_probabilities(row, expected):
+    rows = np.full((3, 3), 0.3333)  # rounded
+    ReliabilityDisplay.from_predictions([0, 1, 2], rows)
+    rows[1] = row
+    with pytest.raises(m4n.Error, match=rf"y_prob\[1\] is {re.escape(str(row))}; expected {expected}"):
+        ReliabilityDisplay.from_predictions([0, 1, 2], rows)
 
 
 def test_without_matplotlib_it_says_what_to_install():
@@ -333,3 +381,9 @@ def test_without_matplotlib_it_says_what_to_install():
     assert (
         subprocess.run([sys.executable, "-c", "import sys, m4n; sys.exit('matplotlib' in sys.modules)"]).returncode == 0
     )
+
+
+def test_without_torch_it_says_what_to_install():
+    program = "import sys, m4n; sys.modules['torch'] = None; import m4n.torch"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == "ModuleNotFoundError: m4n.torch needs torch: pip install m4n[torch]"

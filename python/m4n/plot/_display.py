@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 
 from .._errors import Error
+from .._options import quoted, refusal, shown
 from .._weights import positive_weights
 
 try:
@@ -53,6 +54,28 @@ def labels_given(name: str, y: Any) -> np.ndarray:
     if len(y) == 0:
         raise Error(f"{name} is empty; expected a label for every example")
     return y
+
+
+def classes_given(labels: Any) -> np.ndarray:
+    """Classes in a row, each once."""
+    classes, expected = np.asarray(labels), "a list of classes, each once"
+    if classes.ndim != 1:
+        raise refusal("labels", labels, expected)
+    names = classes.tolist()
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        text = f"labels names {shown(twice[0])} twice; expected {expected}"
+        raise refusal("labels", twice[0], expected, text=text)
+    return classes
+
+
+def numbers_of(what: str, found: np.ndarray, names: np.ndarray) -> np.ndarray:
+    """The number of every label among the names; refuses those that are none."""
+    number = {name: i for i, name in enumerate(names.tolist())}
+    strange = [name for name in found.tolist() if name not in number]
+    if strange:
+        raise Error(f"{what} holds {shown(strange[0])}, which is none of {quoted(list(number)[:10])}")
+    return np.array([number[name] for name in found.tolist()])
 
 
 def weights_or_ones(sample_weight: Any, examples: Any) -> np.ndarray:

@@ -13,18 +13,25 @@ from .. import _core
 from .._errors import Error
 from .._example_costs import given_again
 from .._labels import costs_by_rows, predictions_of
-from .._options import quoted, reals, refusal, shown, word
+from .._options import reals, refusal, shown, word
 from .._tabular import MaxMinTabular
-from ._display import Display, labels_given, last_step, weights_or_ones
+from ._display import Display, classes_given, labels_given, last_step, numbers_of, weights_or_ones
+
+LARGEST_COST = 1e30  # of the library
 
 
-def numbers_of(what: str, found: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """The number of every label among the names; refuses those that are none."""
-    number = {name: i for i, name in enumerate(names.tolist())}
-    strange = [name for name in found.tolist() if name not in number]
-    if strange:
-        raise Error(f"{what} holds {shown(strange[0])}, which is none of {quoted(list(number)[:10])}")
-    return np.array([number[name] for name in found.tolist()])
+def refuse_no_shares(prices: np.ndarray, classes: np.ndarray, predictions: np.ndarray) -> None:
+    """Shares of a total are of costs that are finite and not negative."""
+    wrong = np.argwhere(~((prices >= 0) & (prices <= LARGEST_COST)))
+    if len(wrong) == 0:
+        return
+    *example, t, p = wrong[0].tolist()
+    found, expected = float(prices[tuple(wrong[0])]), f"a cost from 0 to {LARGEST_COST:g}"
+    where = f"row {shown(classes[t])} (truth), column {shown(predictions[p])} (prediction)"
+    of = "".join(f" of example {i + 1} (counted from 1)" for i in example)
+    remedy = "Only differences between the costs of a row matter, so add the same amount to all of them"
+    text = f"the cost matrix{of}: {where}: the cost is {found:g}; expected {expected}"
+    raise refusal("cost_matrix", found, expected, remedy if -np.inf < found < 0 else "", text=text)
 
 
 def prices_of(final: Any, X: Any, costs: Any, examples: int) -> np.ndarray:
@@ -110,9 +117,12 @@ class CostConfusionDisplay(Display):
         for plot().
         """
         y_true, y_pred = labels_given("y_true", y_true), labels_given("y_pred", y_pred)
-        if labels is None:
-            labels = getattr(cost_matrix, "index", None) if hasattr(cost_matrix, "columns") else None
-        classes = np.unique(np.concatenate([y_true, y_pred])) if labels is None else np.asarray(labels)
+        if labels is not None:
+            classes = classes_given(labels)
+        elif hasattr(cost_matrix, "index") and hasattr(cost_matrix, "columns"):
+            classes = np.asarray(cost_matrix.index)
+        else:
+            classes = np.unique(np.concatenate([y_true, y_pred]))
         predictions = classes
         if cost_matrix is None or isinstance(cost_matrix, str):
             name = word("cost_matrix", "zero-one" if cost_matrix is None else cost_matrix, _core.losses("ordinal"))
@@ -139,6 +149,7 @@ class CostConfusionDisplay(Display):
     ) -> CostConfusionDisplay:
         """``prices``: of all examples alike, or a matrix for each."""
         check_consistent_length(y, predicted)
+        refuse_no_shares(prices, classes, predictions)
         weight = weights_or_ones(sample_weight, y)
         t, p = numbers_of("y", y, classes), numbers_of("y_pred", predicted, predictions)
         counts = np.zeros((len(classes), len(predictions)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,11 +10,13 @@ from sklearn.utils import check_consistent_length
 
 from .._errors import Error
 from .._labels import labels_to_judge
-from .._options import reals, refusal
+from .._options import reals, refusal, shown
 from .._outputs import OutputTable
-from ._display import Display, labels_given, last_step, weights_or_ones
+from ._display import Display, classes_given, labels_given, last_step, numbers_of, weights_or_ones
 
 TWO_SIDED_95 = 1.96  # standard deviations
+MOST_BINS = 1000
+ROUNDING = 1e-3  # of the sum of the probabilities of an example
 
 
 class Reliability(NamedTuple):
@@ -38,6 +41,14 @@ def reliability(probability: np.ndarray, outcome: np.ndarray, weight: np.ndarray
     z2 = TWO_SIDED_95**2 / worth
     centre, half = (rate + z2 / 2) / (1 + z2), np.sqrt(z2 * rate * (1 - rate) + z2**2 / 4) / (1 + z2)
     return Reliability(mean, rate, np.maximum(centre - half, 0), np.minimum(centre + half, 1))
+
+
+def refuse_rows(is_wrong: Any, found: np.ndarray, expected: str) -> None:
+    """Names the first row of probabilities that is wrong."""
+    if is_wrong.any():
+        row = int(np.argmax(is_wrong))
+        text = f"y_prob[{row}] is {shown(found[row].tolist())}; expected {expected}"
+        raise refusal("y_prob", found[row].tolist(), expected, text=text)
 
 
 class ReliabilityDisplay(Display):
@@ -103,22 +114,29 @@ class ReliabilityDisplay(Display):
         the first is its mirror image. ``plot`` is for plot().
         """
         found = reals("y_prob", y_prob, "n x k probabilities")
-        if found.ndim != 2 or not (found >= 0).all() or not (found <= 1).all():
-            raise refusal("y_prob", y_prob, "n x k probabilities, from 0 to 1")
-        if isinstance(n_bins, bool) or not isinstance(n_bins, int) or n_bins < 1:
-            raise refusal("n_bins", n_bins, "a whole number from 1")
+        if found.ndim != 2:
+            raise refusal("y_prob", y_prob, "n x k probabilities")
+        refuse_rows(~((found >= 0) & (found <= 1)).all(axis=1), found, "probabilities from 0 to 1")
+        if isinstance(n_bins, bool) or not isinstance(n_bins, Integral) or not 1 <= n_bins <= MOST_BINS:
+            raise refusal("n_bins", n_bins, f"a whole number from 1 to {MOST_BINS}")
+        given = None if labels is None else classes_given(labels)
         marks = np.ndim(y_true) == 2 and np.shape(y_true)[1] == found.shape[1] > 1
         if marks:
             outcome = reals("y_true", y_true, "n x k of 0 and 1")
-            classes = np.arange(found.shape[1]) if labels is None else np.asarray(labels)
+            if not np.isin(outcome, (0, 1)).all():
+                raise refusal("y_true", outcome[~np.isin(outcome, (0, 1))][0], "n x k of 0 and 1")
+            classes = np.arange(found.shape[1]) if given is None else given
         else:
             y_true = labels_given("y_true", y_true)
-            classes = np.unique(y_true) if labels is None else np.asarray(labels)
-            outcome = (labels_to_judge(y_true, classes)[:, None] == classes).astype(float)
+            classes = np.unique(y_true) if given is None else given
+            number = numbers_of("y_true", labels_to_judge(y_true, classes), classes)
+            outcome = (number[:, None] == np.arange(len(classes))).astype(float)
         check_consistent_length(found, outcome)
         if found.shape[1] != len(classes):
             text = f"y_prob has {found.shape[1]} columns for the {len(classes)} classes {classes[:10].tolist()}"
             raise refusal("y_prob", found.shape, f"(n, {len(classes)})", "Name the classes with labels", text=text)
+        if not marks:
+            refuse_rows(np.abs(found.sum(axis=1) - 1) > ROUNDING, found, "probabilities that sum to 1")
         weight = weights_or_ones(sample_weight, found)
         curves = {
             name: reliability(found[:, c], outcome[:, c], weight, n_bins)

@@ -8,6 +8,11 @@
 >>> loss(scores, torch.tensor([0, 1, 1])).backward()
 """
 
+try:
+    import torch  # noqa: F401
+except ImportError as error:
+    raise ModuleNotFoundError("m4n.torch needs torch: pip install m4n[torch]", name="torch") from error
+
 from ._late import check
 from .chains import MaxMinChain, MaxMinChainLoss
 from .classes import MaxMinLoss
