@@ -5,6 +5,9 @@ install(TARGETS m4n EXPORT m4n-targets)
 # The tool, and what it says about itself: manual pages, and completions for shells.
 function(m4n_install_tool bindir datadir mandir)
   install(TARGETS m4n-cli DESTINATION ${bindir} ${ARGN})
+  if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
+    return()  # a tool that does not run here cannot write its pages
+  endif()
   install(CODE "set(M4N_TOOL ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:m4n-cli>)
 set(M4N_PAGES ${PROJECT_BINARY_DIR}/pages)
 set(M4N_DATADIR ${datadir})

@@ -44,8 +44,8 @@ struct Context {
   unsigned threads = 0;  // 0: all
   // Called after every certificate with where the solver stands.
   std::function<void(const Progress&)> observe;
-  // Asked about once per millisecond of work, perhaps from several threads at once; true stops the solver, which then
-  // returns its best certified weights.
+  // Asked at least every few milliseconds of work, perhaps from several threads at once; true stops the solver, which
+  // then returns its best certified weights.
   std::function<bool()> cancelled;
   // Where a fit starts and leaves its end; null: it starts afresh.
   std::shared_ptr<WarmStart> start{};

@@ -54,7 +54,7 @@ struct TrainOptions {
   int epochs = 1000;
   std::optional<double> time_limit;  // seconds
   // Of fit(): a file that keeps where it stands, written every so many seconds and when it ends; such a file of the
-  // same data and options to go on from; a model, or such a file of other data or options, to start from.
+  // same data and options to go on from; such a file of other data or options to start from.
   std::string checkpoint;
   double every = 300;
   std::string resume, init;

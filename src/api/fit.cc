@@ -89,14 +89,17 @@ std::shared_ptr<WarmStart> start_from(const std::string& path, const std::string
 
 // What the options name for a fit to start from, and to leave behind.
 Context with_files(Context context, const TrainOptions& options, const Dataset& data) {
+  if (options.init.empty() && options.checkpoint.empty() && options.resume.empty()) return context;
   constexpr std::array<std::string_view, 1> may_differ{"epochs"};
   const std::string kind = kind_of_point(structure_named(options.task), options, data);
   if (!options.init.empty()) context.start = start_from(options.init, kind);
   if (options.checkpoint.empty() && options.resume.empty()) return context;
   if (!options.checkpoint.empty()) require_place_for_checkpoint(options.checkpoint);
-  context.checkpoint =
-      std::make_shared<Checkpoint>(options.checkpoint, options.every, Checkpoint::Saves::when_due_and_at_end,
-                                   settings_of(options, data, may_differ), kind);
+  Settings settings = settings_of(options, data, may_differ);
+  const bool warm = options.init.empty() && context.start && context.start->point.has_value();
+  settings.emplace_back("start", warm ? "an earlier fit" : "none");  // one in memory, which no file names
+  context.checkpoint = std::make_shared<Checkpoint>(options.checkpoint, options.every,
+                                                    Checkpoint::Saves::when_due_and_at_end, std::move(settings), kind);
   if (!options.resume.empty()) context.checkpoint->resume(options.resume);
   return context;
 }

@@ -16,7 +16,7 @@ constexpr double refine_below = 0.1;  // gap in units
 constexpr int most_rounds = 12;
 constexpr double least_share = 1e-15;  // of a share of [0, 1]
 // Labels of edges in pairs, of about 100 bytes each: larger games are left to the simplex method.
-constexpr std::size_t most_pairs = 4'000'000;
+constexpr std::size_t most_pairs = 1'000'000;
 // Nodes of an output in which what is dropped at every one of them does not add up.
 constexpr std::size_t longest_thinned = 100;
 // How far the messages begin above the best labellings, in units.

@@ -398,9 +398,9 @@ class CrossValidation {
     std::size_t emitted = 0;
     const std::size_t known = points.size();
     set.solve(family.options, Decoder::automatic, path.lambdas, context, [&](std::unique_ptr<Solution> solution) {
-      if (emitted++ < known || stopped()) return;
+      if (emitted++ < known) return;
       waiting.push_back(std::move(solution));
-      if (waiting.size() >= set.scoring_batch()) judge();
+      if (waiting.size() >= set.scoring_batch() && !stopped()) judge();
     });
     if (!stopped()) judge();
     return points;

@@ -15,9 +15,8 @@
 // Derived gives what depends on the structure:
 //   patience                          without a sign that the tolerance is reached, certificates wait for this share of
 //                                     all full passes so far
-//   visit(i, full, total)             one visit; adds to `total` what it gained and what it cost; false if it was told
-//   to
-//                                     stop: then nothing has changed but `total`
+//   visit(i, full, total)             one visit; adds to `total` what it gained and what it cost; false if it was
+//                                     told to stop: then nothing has changed but `total`
 //   fits()                            whether the atoms, which may come from a file, can be those of the examples
 //   rebuild()                         w := w(mu) afresh, and value_, the dual value of the atoms
 //   Worker, worker(weights)           the memory of a thread; the weights are made ready for all threads

@@ -141,10 +141,11 @@ class AscentOrSmooth {
       const auto hopeless = [&](int done, double gap) { return IsSmooth<S> && done >= 2 && !(gap < 1); };
       if (IsSmooth<S> && curvature >= hard_for_crf) smooth_ = true;
       if (smooth_) return;
-      const DualPoint<S> start = dual;
-      const AlignedVector<double> weights = problem.scorer->raw();
-      const double smoothing = smoothing_;
-      // All of them are as they are when a fit begins: one that resumes has them too.
+      DualPoint<S> start = dual;
+      AlignedVector<double> weights = problem.scorer->raw();
+      double smoothing = smoothing_;
+      const auto before = [&](auto& a) { a(start, weights, smoothing); };
+      const CheckpointScope scope(*request_->context, before);
       by_smooth(problem, dual, relay,
                 [&](int done, double gap) { return hopeless(done, gap) || (done >= passes && !(gap < nearly_done)); });
       smooth_ = relay.finished() || relay.total().certificate.relative_gap() < nearly_done;

@@ -8,9 +8,8 @@
 //                            classes, and only those are computed: n multiply-adds per class that moved.
 //   scores(i)                at most 32 x k.
 //   open(group), close()     in between, the scores of up to 32 examples are kept up to date at every step of one of
-//   them,
-//                            32 multiply-adds per class that moved, so that they can be visited often before their rows
-//                            of K are read.
+//                            them, 32 multiply-adds per class that moved, so that they can be visited often before
+//                            their rows of K are read.
 //   set_coefficients(a)      base = K a in double, change = 0: n multiply-adds per coefficient that is not 0.
 //
 // K is kept in float (n^2 x 4 bytes), a and base in double. `change` is in float: its rounding is relative to how far

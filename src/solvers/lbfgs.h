@@ -141,7 +141,8 @@ SolveResult lbfgs(std::size_t examples, Loss& loss, const SolverOptions& options
   if (!best.known()) look();
   LbfgsMemory memory(loss);
   bool no_way_down = false;  // even the gradient leads nowhere: the limit of double precision
-  SolveResult before;        // of this step
+  bool out_of_epochs = false;
+  SolveResult before;  // of this step
   const auto state = [&](auto& a) {
     a.fixed(w, gradient);
     a(watch, result, value, memory, no_way_down, loss);
@@ -211,11 +212,13 @@ SolveResult lbfgs(std::size_t examples, Loss& loss, const SolverOptions& options
       if (stopped || result.epochs == options.epochs) break;
       t = high > 0 ? 0.5 * (low + high) : 2 * t;
     }
-    if (!known || (!accepted && (stopped || !(value <= start_value)))) {
+    // A search for a step that the limit of passes ends is taken up again by a run that is resumed with more of them.
+    out_of_epochs = known && !accepted && !stopped && result.epochs == options.epochs;
+    if (!known || (!accepted && (stopped || out_of_epochs || !(value <= start_value)))) {
       w = start;
       std::swap(gradient, last_gradient);
       value = start_value;
-      if (!known || stopped) {
+      if (!known || stopped || out_of_epochs) {
         take_back();
         break;
       }
@@ -230,6 +233,7 @@ SolveResult lbfgs(std::size_t examples, Loss& loss, const SolverOptions& options
     }
   }
   stage.pause_at_end(state);
+  if (out_of_epochs) result.epochs = options.epochs;
   best.restore(w);
   loss.settle();
   result.seconds = watch.seconds();

@@ -248,7 +248,7 @@ SolveResult newton(const Problem<LinearScorer>& problem, const S& surrogate, Dua
     columns(problem.scorer->raw(), problem.scorer->largest_padded_parts());
     columns(dual.mu, outputs);
   };
-  bool stopped = false;  // then the outputs that are left get a certificate each, and that is all
+  bool stopped = false;  // or out of passes: a run that is resumed begins with the outputs that were being solved
   while (done < outputs) {
     if (!stopped) stage.pause(state);
     const std::size_t first = done;
@@ -263,7 +263,12 @@ SolveResult newton(const Problem<LinearScorer>& problem, const S& surrogate, Dua
     parallel_chunks(count, 1, workers, [&](std::size_t c, std::size_t, std::size_t, unsigned worker) {
       found[c] = own[worker].solve(first + c, options, watch);
     });
-    if (!stopped && watch.expired()) {
+    // What outputs that ran out of passes reached is no part of the state: a run that is resumed with more goes on
+    // anew.
+    const bool out_of_passes = std::any_of(found.begin(), found.end(), [&](const auto& one) {
+      return !one.certificate.converged && one.passes >= options.epochs;
+    });
+    if (!stopped && (watch.expired() || out_of_passes)) {
       stopped = true;
       if (stage.saves_at_end()) {
         exchange(first, count);

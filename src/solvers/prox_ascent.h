@@ -254,10 +254,10 @@ SolveResult prox_ascent(const Problem<Scorer>& problem, const S& surrogate, Dual
       stopped = !far;
       looking = !far || !*far;
       if (!looking || stopped) continue;
-      rebuilt_at = visits;
     }
     stopped = !look(&watch);
     looking = stopped;
+    if (!stopped) rebuilt_at = visits;
   }
   stage.pause_at_end(state);
   result.epochs = static_cast<int>(std::ceil(visits / static_cast<double>(n)));

@@ -245,9 +245,10 @@ SolveResult quadratic_kernel(const Problem<KernelScorer>& problem, const GramMat
     squared = now;
     ++result.epochs;
     stopped = watch.stopped(n * problem.scorer->work(0));
-    if (stopped || result.epochs % 5 == 0 || result.epochs == options.epochs) look();
+    if (result.epochs % 5 == 0) look();
   }
   stage.pause_at_end(state);
+  if (result.epochs % 5 != 0) look();  // no part of the state: a run that is not stopped does not look here
   result.seconds = watch.seconds();
   result.interrupted = watch.interrupted();
   return stage.finish(result);

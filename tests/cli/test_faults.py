@@ -91,7 +91,9 @@ def test_files_are_whole_whatever_fails(m4n, library, tmp_path, name):
         shutil.copytree(old, folder)
         failed = with_faults(m4n, library, command(folder), M4N_FAULT=kind, M4N_FAULT_AT=at)
         where = f"{kind} at call {at} of {calls}: {failed.stderr}"
-        assert failed.returncode in ((KILLED,) if kind == "kill" else (DONE,) if kind == "short" else (DONE, FAILED)), (
+        # How often a search saves where it stands depends on the time it takes.
+        killed = (KILLED,) if name in ("train", "predict") else (KILLED, DONE)
+        assert failed.returncode in (killed if kind == "kill" else (DONE,) if kind == "short" else (DONE, FAILED)), (
             where
         )
         assert failed.returncode != FAILED or "cannot be" in failed.stderr, where

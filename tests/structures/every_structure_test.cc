@@ -212,6 +212,16 @@ TEST_P(EveryStructure, ResumedTrainingEndsTheSame) {
         if (std::ifstream(options.checkpoint)) options.resume = options.checkpoint;
       }
       EXPECT_TRUE(found == whole) << (found.empty() ? "it got nowhere" : "other bytes");
+      for (const int fewer : {1, 2, 3, 5, 8, 13}) {
+        TrainOptions first = options;
+        first.epochs = fewer;
+        first.resume.clear();
+        std::remove(options.checkpoint.c_str());
+        fit(file.data, first, {1, {}, {}});
+        if (!std::ifstream(options.checkpoint)) continue;  // solved in one go
+        options.resume = options.checkpoint;
+        EXPECT_TRUE(fit(file.data, options, {1, {}, {}}).model.to_bytes() == whole) << "after " << fewer << " epochs";
+      }
     }
   EXPECT_GT(resumed, 0);
 }
