@@ -5,6 +5,7 @@
 // by moving weight between two atoms at a time, from the one of least slope that has weight to the one of largest
 // slope, until the spread of the slopes is small. Returns the value; `change` is d beta. O(atoms) per step.
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -26,6 +27,7 @@ double reweigh_atoms(std::vector<Atom>& atoms, const Gram& gram, double c, const
       if (slope[a] > slope[up]) up = a;
       if (atoms[a].weight > 0 && (down == count || slope[a] < slope[down])) down = a;
     }
+    if (down == count) break;  // only where weights are no numbers
     const double spread = slope[up] - slope[down];
     if (step == 0) first_spread = spread;
     if (!(spread > enough * first_spread)) break;
@@ -42,6 +44,17 @@ double reweigh_atoms(std::vector<Atom>& atoms, const Gram& gram, double c, const
   }
   for (auto& atom : atoms) atom.idle = atom.weight > 0 ? 0 : atom.idle + 1;
   return value;
+}
+
+// Whether the weights are a distribution; they may come from a file.
+template <class Atom>
+bool is_mixture(const std::vector<Atom>& atoms) {
+  double sum = 0;
+  for (const Atom& atom : atoms) {
+    if (!(atom.weight >= 0)) return false;
+    sum += atom.weight;
+  }
+  return std::abs(sum - 1) < 1e-6;
 }
 
 }  // namespace m4n::detail

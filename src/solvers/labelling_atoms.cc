@@ -41,7 +41,8 @@ bool AtomBlock::holds_together() const {
     if (atom.first != end || atom.middle < atom.first || atom.last < atom.middle) return false;
     end = atom.last;
   }
-  return !atoms_.empty() && atoms_[0].last == 0 && end == parts_.size() && gram_.size() == size() * (size() + 1) / 2;
+  return !atoms_.empty() && atoms_[0].last == 0 && end == parts_.size() && gram_.size() == size() * (size() + 1) / 2 &&
+         is_mixture(atoms_);
 }
 
 bool AtomBlock::fits(std::size_t rows, std::size_t stride, std::size_t tail) const {

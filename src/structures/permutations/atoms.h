@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/views.h"
+#include "solvers/atom_weights.h"
 
 namespace m4n::detail {
 
@@ -53,7 +54,7 @@ class PermutationAtoms {
   void archive(Archive& a) {
     a(length_, atoms_, image_, gram_);
     a.expect(!atoms_.empty() && image_.size() % size() == 0 && image_.size() / size() == length_ &&
-             gram_.size() == size() * (size() + 1) / 2);
+             gram_.size() == size() * (size() + 1) / 2 && is_mixture(atoms_));
   }
 
  private:
