@@ -216,13 +216,13 @@ void CvStore::finish(const CvResult& result, const std::string& report) {
   std::string text = header;
   for (const CvCell& cell : result.cells) text += line(cell);
   update_file(path_, text);
-  write_file_atomically(directory_ + "/cv.json", report);
-  // What is not there, or of others, is left as it is.
+  // All cells are known now. What is not there, or of others, is left as it is.
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(running(), error))
     if (entry.path().extension() == ".m4nc" || entry.path().filename().string().starts_with(".m4n-"))
       fs::remove(entry.path(), error);
   fs::remove(running(), error);
+  write_file_atomically(directory_ + "/cv.json", report);  // last: it says that all is done
 }
 
 bool CvStore::finished(const std::string& directory) { return fs::exists(directory + "/cv.json"); }
